@@ -40,8 +40,9 @@ TEST_CASE("det_log and det_exp at their edges") {
 }
 
 TEST_CASE("Philox4x32-10 gives the published known answer") {
-  // Random123's kat_vectors: philox4x32 10, counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c 9b00dbd8.
-  // Stream numbers start at 1, so the key (0, 0) is reached by undoing the mixing in the seed.
+  // Random123's kat_vectors: philox4x32 10, counter 0, key 0 -> 6627e8d5 e169c58d bc57ac4c
+  // 9b00dbd8. Stream numbers start at 1, so the key (0, 0) is reached by undoing the mixing in the
+  // seed.
   const std::uint64_t seed = std::uint64_t{4U * 0x9E3779B9U & 0xffffffffU} << 32;
   const RandomBlock block = random_block(seed, Stream::kRouting, 0, 0, 0, 0);
   CHECK(block == RandomBlock{0x6627e8d5U, 0xe169c58dU, 0xbc57ac4cU, 0x9b00dbd8U});

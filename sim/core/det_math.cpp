@@ -54,7 +54,8 @@ double det_exp(double x) {
   double term = 0;
   for (int n = 14; n >= 1; --n) term = (1.0 + term) * r / n;
   const double value = 1.0 + term;
-  // Two factors, so that results in the subnormal range are reached without overflow of the exponent.
+  // Two factors, so that results in the subnormal range are reached without overflow of the
+  // exponent.
   const int half = k / 2;
   const auto power = [](int e) {
     return std::bit_cast<double>(static_cast<std::uint64_t>(e + 1023) << 52);

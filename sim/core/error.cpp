@@ -22,8 +22,8 @@ void throw_bad_input(const InputPlace& place, const std::string& field, const st
 }
 
 void fail_invariant(const char* condition, const char* file, int line, const std::string& detail) {
-  throw InvariantError(std::string(file) + ":" + std::to_string(line) + ": invariant '" + condition +
-                       "' broken: " + detail);
+  throw InvariantError(std::string(file) + ":" + std::to_string(line) + ": invariant '" +
+                       condition + "' broken: " + detail);
 }
 
 }  // namespace shiftpoint

@@ -1,6 +1,6 @@
 // Two kinds of failure. A UserError is something the user can mend: bad input, a bad option, a
-// deployment that cannot work. An InvariantError is a mistake of ours, checked in release builds too.
-// Libraries throw; only main turns an exception into an exit status.
+// deployment that cannot work. An InvariantError is a mistake of ours, checked in release builds
+// too. Libraries throw; only main turns an exception into an exit status.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace shiftpoint {
 
-// Message shape: "FILE:LINE: field 'F': found X; accepted: Y". Parts that do not apply are left out.
+// Message shape: "FILE:LINE: field 'F': found X; accepted: Y". Parts that do not apply are left
+// out.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -36,9 +37,9 @@ std::string describe_bad_input(const InputPlace& place, const std::string& field
 }  // namespace shiftpoint
 
 // Always on. `detail` is only evaluated when the condition fails.
-#define SIM_CHECK(condition, detail)                                                \
-  do {                                                                              \
-    if (!(condition)) {                                                             \
-      ::shiftpoint::fail_invariant(#condition, __FILE__, __LINE__, (detail));       \
-    }                                                                               \
+#define SIM_CHECK(condition, detail)                                          \
+  do {                                                                        \
+    if (!(condition)) {                                                       \
+      ::shiftpoint::fail_invariant(#condition, __FILE__, __LINE__, (detail)); \
+    }                                                                         \
   } while (false)

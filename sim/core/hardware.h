@@ -1,5 +1,5 @@
-// One card and the links between the cards of a node. Presets: data/hardware/*.cfg, every value tagged
-// cited, measured, fitted or assumed, with its source. Bandwidths are decimal GB/s.
+// One card and the links between the cards of a node. Presets: data/hardware/*.cfg, every value
+// tagged cited, measured, fitted or assumed, with its source. Bandwidths are decimal GB/s.
 #pragma once
 
 #include <cstdint>
@@ -15,22 +15,22 @@ struct HardwareConfig {
   std::int64_t sms = 188;
   double sm_clock_ghz = 2.4;
   double memory_bytes = 102.6e9;
-  double dram_gbps = 1597;            // rated
-  double dram_read_gbps = 1480;       // what long reads reach
-  double dram_latency_us = 0.8;       // one dependent load that misses every cache
+  double dram_gbps = 1597;       // rated
+  double dram_read_gbps = 1480;  // what long reads reach
+  double dram_latency_us = 0.8;  // one dependent load that misses every cache
   double l2_bytes = 128e6;
   double l2_gbps = 8700;
-  double mma_tflops = 325;            // bf16 mma.sync with fp32 accumulation, sustained
-  double gemm_tflops = 400;           // library GEMM, for prefill
-  double fma_tflops = 110;            // fp32 outside the tensor cores
+  double mma_tflops = 325;   // bf16 mma.sync with fp32 accumulation, sustained
+  double gemm_tflops = 400;  // library GEMM, for prefill
+  double fma_tflops = 110;   // fp32 outside the tensor cores
   std::int64_t shared_memory_per_block_bytes = 101376;
-  double launch_us = 5;               // host time of one kernel launch in eager mode
-  double graph_node_gap_us = 0.6;     // gap between two nodes of a replayed graph
-  double graph_launch_us = 5;         // host time of one graph launch
-  double gemm_floor_us = 2.3;         // fixed time of one dense product at few tokens
-  double moe_floor_us = 30;           // fixed time of one expert block (several kernels)
-  double moe_read_gbps = 1530;        // asymptotic weight rate of the expert block
-  double collective_alpha_us = 25;    // all-reduce: alpha + beta * KB
+  double launch_us = 5;                     // host time of one kernel launch in eager mode
+  double graph_node_gap_us = 0.6;           // gap between two nodes of a replayed graph
+  double graph_launch_us = 5;               // host time of one graph launch
+  double gemm_floor_us = 2.3;               // fixed time of one dense product at few tokens
+  double moe_floor_us = 30;                 // fixed time of one expert block (several kernels)
+  double moe_read_gbps = 1530;              // asymptotic weight rate of the expert block
+  double collective_alpha_us = 25;          // all-reduce: alpha + beta * KB
   double collective_beta_us_per_kb = 0.05;  // 1 KB = 1024 B
 };
 
@@ -38,7 +38,8 @@ inline constexpr Option<HardwareConfig> kHardwareOptions[] = {
     {"preset", "", "file of data/hardware without .cfg, or a path", &HardwareConfig::preset},
     {"ranks", "", "cards that serve the model together", &HardwareConfig::ranks, range(1, 1024)},
     {"sms", "", "streaming multiprocessors of a card", &HardwareConfig::sms, range(1, 4096)},
-    {"sm_clock_ghz", "GHz", "clock under this load", &HardwareConfig::sm_clock_ghz, range(0.01, 10)},
+    {"sm_clock_ghz", "GHz", "clock under this load", &HardwareConfig::sm_clock_ghz,
+     range(0.01, 10)},
     {"memory_bytes", "B", "memory of a card", &HardwareConfig::memory_bytes, range(1e6, 1e14)},
     {"dram_gbps", "GB/s", "rated memory bandwidth", &HardwareConfig::dram_gbps, range(1, 1e6)},
     {"dram_read_gbps", "GB/s", "what long reads reach", &HardwareConfig::dram_read_gbps,

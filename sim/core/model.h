@@ -1,5 +1,6 @@
 // The served model, as far as a decode step's time and memory depend on it. Bytes and counts of the
-// whole model, before any split over ranks. Presets: data/models/*.cfg, every value with its source.
+// whole model, before any split over ranks. Presets: data/models/*.cfg, every value with its
+// source.
 #pragma once
 
 #include <cstdint>
@@ -24,15 +25,18 @@ struct ModelConfig {
   std::int64_t experts_per_token = 8;
   std::int64_t shared_experts = 1;
   std::int64_t expert_intermediate_size = 2048;
-  double expert_bits_per_weight = 4.5;   // int4 and one bf16 scale per 32 weights
-  double dense_bytes_per_weight = 2;     // everything that is not a routed expert
+  double expert_bits_per_weight = 4.5;  // int4 and one bf16 scale per 32 weights
+  double dense_bytes_per_weight = 2;    // everything that is not a routed expert
   std::int64_t vocabulary = 163840;
-  double drafter_bytes = 6.96e9;         // weights read by one draft forward, before any split
+  double drafter_bytes = 6.96e9;  // weights read by one draft forward, before any split
 
   std::int64_t moe_layers() const { return layers - dense_layers; }
   std::int64_t kv_row_elements() const { return kv_latent_dims + kv_rope_dims; }
-  double kv_row_bytes() const { return static_cast<double>(kv_row_elements()) * kv_bytes_per_element; }
-  // Bytes of one token in the pool of one rank: MLA rows are replicated on every tensor-parallel rank.
+  double kv_row_bytes() const {
+    return static_cast<double>(kv_row_elements()) * kv_bytes_per_element;
+  }
+  // Bytes of one token in the pool of one rank: MLA rows are replicated on every tensor-parallel
+  // rank.
   double kv_bytes_per_token() const { return kv_row_bytes() * static_cast<double>(layers); }
   double expert_params() const {
     return 3.0 * static_cast<double>(hidden_size) * static_cast<double>(expert_intermediate_size);
@@ -43,7 +47,8 @@ struct ModelConfig {
 inline constexpr Option<ModelConfig> kModelOptions[] = {
     {"preset", "", "file of data/models without .cfg, or a path", &ModelConfig::preset},
     {"layers", "", "transformer layers", &ModelConfig::layers, range(1, 1000)},
-    {"dense_layers", "", "first layers without experts", &ModelConfig::dense_layers, range(0, 1000)},
+    {"dense_layers", "", "first layers without experts", &ModelConfig::dense_layers,
+     range(0, 1000)},
     {"hidden_size", "", "width of the residual stream", &ModelConfig::hidden_size, range(1, 1e6)},
     {"attention_heads", "", "query heads of the whole model", &ModelConfig::attention_heads,
      range(1, 4096)},

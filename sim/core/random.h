@@ -1,6 +1,6 @@
-// Counter-based random draws: a value is a pure function of (seed, stream, a, b, c, d), so no component
-// shifts another's draws, and two policies can be compared on the same draws. Generator: Philox4x32-10
-// (Salmon et al., SC'11) from Random123, included only in random.cpp.
+// Counter-based random draws: a value is a pure function of (seed, stream, a, b, c, d), so no
+// component shifts another's draws, and two policies can be compared on the same draws. Generator:
+// Philox4x32-10 (Salmon et al., SC'11) from Random123, included only in random.cpp.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Units of the simulated world. Time is integer nanoseconds on one simulated clock; sizes are bytes.
+// Units of the simulated world. Time is integer nanoseconds on one simulated clock; sizes are
+// bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,9 +14,15 @@ inline constexpr Nanos kNanosPerMilli = 1'000'000;
 inline constexpr Nanos kNanosPerSecond = 1'000'000'000;
 
 // Rounds a non-negative duration in microseconds to whole nanoseconds (half up).
-inline Nanos nanos_from_us(double us) { return static_cast<Nanos>(us * 1e3 + 0.5); }
+inline Nanos nanos_from_us(double us) {
+  return static_cast<Nanos>(us * 1e3 + 0.5);
+}
 
-inline double ms_from_nanos(Nanos ns) { return static_cast<double>(ns) * 1e-6; }
-inline double s_from_nanos(Nanos ns) { return static_cast<double>(ns) * 1e-9; }
+inline double ms_from_nanos(Nanos ns) {
+  return static_cast<double>(ns) * 1e-6;
+}
+inline double s_from_nanos(Nanos ns) {
+  return static_cast<double>(ns) * 1e-9;
+}
 
 }  // namespace shiftpoint

@@ -1,7 +1,7 @@
-// Time of one layer's verify attention on one rank, combine included, for each of the five variants.
-// The analytic form counts what the kernel does: bytes from DRAM and L2, tensor-core or scalar
-// operations, blocks against SMs and occupancy, and a latency floor; the largest of the throughput terms
-// plus the floor is the time. Source of every constant: attention_model.cpp.
+// Time of one layer's verify attention on one rank, combine included, for each of the five
+// variants. The analytic form counts what the kernel does: bytes from DRAM and L2, tensor-core or
+// scalar operations, blocks against SMs and occupancy, and a latency floor; the largest of the
+// throughput terms plus the floor is the time. Source of every constant: attention_model.cpp.
 #pragma once
 
 #include <cstdint>
@@ -28,10 +28,10 @@ struct AttentionShape {
 struct AttentionCounts {
   double dram_bytes = 0;
   double l2_bytes = 0;
-  double mma_flops = 0;    // issued, padding included
+  double mma_flops = 0;  // issued, padding included
   double fma_flops = 0;
   std::int64_t blocks = 0;
-  double waves = 0;        // blocks / (SMs * resident blocks)
+  double waves = 0;  // blocks / (SMs * resident blocks)
 };
 
 struct AttentionTime {

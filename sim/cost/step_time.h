@@ -3,9 +3,9 @@
 //   step = host + draft + sum over layers( dense + attention + collective
 //                                          + max over ranks(experts) + collective ) + head
 //
-// with launch, the time the GPU waits for launches (eager mode: what the host needs beyond the GPU's own
-// work; graph mode: one launch and a gap a node). `experts` is the mean over ranks and `expert_wait` the
-// maximum minus that mean: what a perfectly balanced layer would save.
+// with launch, the time the GPU waits for launches (eager mode: what the host needs beyond the
+// GPU's own work; graph mode: one launch and a gap a node). `experts` is the mean over ranks and
+// `expert_wait` the maximum minus that mean: what a perfectly balanced layer would save.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +34,16 @@ struct CostConfig {
   std::int64_t kernels_per_layer = 14;
 };
 
+std::string attention_variant_names();  // the registry of attention_time.h
+
 inline constexpr Option<CostConfig> kCostOptions[] = {
     {"attention", "", "verify-attention variant", &CostConfig::attention,
-     choices("extend-serial|flatten-split|split-scalar|split-vector|packed")},
+     one_of(attention_variant_names)},
     {"nsplit", "", "KV splits of the variants that split", &CostConfig::nsplit, range(1, 4096)},
     {"launch_mode", "", "CUDA graph replay or one launch a kernel", &CostConfig::launch_mode,
-     choices("graph|eager")},
-    {"host_us", "us", "host work of a step that nothing hides", &CostConfig::host_us, range(0, 1e7)},
+     one_of([] { return std::string("graph|eager"); })},
+    {"host_us", "us", "host work of a step that nothing hides", &CostConfig::host_us,
+     range(0, 1e7)},
     {"kernels_per_layer", "", "kernels that one layer launches", &CostConfig::kernels_per_layer,
      range(1, 1000)},
 };
@@ -74,14 +77,14 @@ struct StepTime {
   }
 };
 
-// Per layer and rank, for the timeline and for waiting: experts_ns[layer * ranks + rank], MoE layers
-// only. Everything else is the same on every rank and layer.
+// Per layer and rank, for the timeline and for waiting: experts_ns[layer * ranks + rank], MoE
+// layers only. Everything else is the same on every rank and layer.
 struct ExpertDetail {
   std::vector<Nanos> experts_ns;
 };
 
-// One verify step: `contexts` holds each request's committed tokens, every request passes query_tokens
-// nodes. One prefill chunk: new_tokens after `prefix` tokens already in the pool.
+// One verify step: `contexts` holds each request's committed tokens, every request passes
+// query_tokens nodes. One prefill chunk: new_tokens after `prefix` tokens already in the pool.
 struct VerifyWork {
   std::span<const std::int64_t> context_tokens;
   std::int64_t query_tokens = 1;
@@ -102,8 +105,8 @@ class CostModel {
   virtual double weight_bytes_per_rank() const = 0;
 };
 
-// `slice`: Placement::slice(). `draft_tokens`: nodes of a verify step; 1 means that nothing is drafted.
-// Throws UserError when the deployment cannot work (heads not divisible by ranks, say).
+// `slice`: Placement::slice(). `draft_tokens`: nodes of a verify step; 1 means that nothing is
+// drafted. Throws UserError when the deployment cannot work (heads not divisible by ranks, say).
 std::unique_ptr<CostModel> make_cost_model(const ModelConfig& model, const HardwareConfig& hardware,
                                            const CostConfig& config, double slice,
                                            std::int64_t draft_tokens);

@@ -1,7 +1,7 @@
-// The KV pool of one rank (all ranks hold the same lists): which request holds which slots, in token
-// order. Follows the speculative order of a popular engine: per verify step the draft borrows slots and
-// gives them back, the verify takes draft_tokens slots a request in one request-major call, and one call
-// frees everything that was not accepted.
+// The KV pool of one rank (all ranks hold the same lists): which request holds which slots, in
+// token order. Follows the speculative order of a popular engine: per verify step the draft borrows
+// slots and gives them back, the verify takes draft_tokens slots a request in one request-major
+// call, and one call frees everything that was not accepted.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,8 @@ struct KvCacheConfig {
 };
 
 inline constexpr Option<KvCacheConfig> kKvCacheOptions[] = {
-    {"allocator", "", "how slots are handed out", &KvCacheConfig::allocator, choices("fifo|need-sort")},
+    {"allocator", "", "how slots are handed out", &KvCacheConfig::allocator,
+     one_of(allocator_names)},
     {"slots", "", "tokens that the pool holds; 0: estimate from memory", &KvCacheConfig::slots,
      range(0, 2e9)},
     {"memory_fraction", "", "share of the card's memory for weights and pool",
@@ -49,8 +50,8 @@ class KvPool {
  public:
   KvPool(std::unique_ptr<SlotAllocator> allocator, std::int64_t slots);
 
-  // Appends `tokens` slots to a request (created on first use): one allocation, as one prefill chunk
-  // takes it. False and nothing changed when the pool is short.
+  // Appends `tokens` slots to a request (created on first use): one allocation, as one prefill
+  // chunk takes it. False and nothing changed when the pool is short.
   bool append(std::int64_t request, std::int64_t tokens);
 
   // Draft phase: takes n slots and gives them back, leaving the lists as they were. False if short.
@@ -59,11 +60,12 @@ class KvPool {
   // Takes draft_tokens slots for every request in one allocation, request-major. False if short.
   bool begin_verify(std::span<const std::int64_t> requests, std::int64_t draft_tokens);
 
-  // Keeps the first accepted + 1 of each request's draft slots (a chain) and frees the others in one
-  // call, in batch order. `kept` has one count (>= 1) a request, in the order of begin_verify.
+  // Keeps the first accepted + 1 of each request's draft slots (a chain) and frees the others in
+  // one call, in batch order. `kept` has one count (>= 1) a request, in the order of begin_verify.
   void end_verify(std::span<const std::int64_t> kept);
 
-  // Frees all slots of the requests, in this order, in one free group. Prints nothing, leaks nothing.
+  // Frees all slots of the requests, in this order, in one free group. Prints nothing, leaks
+  // nothing.
   void release(std::span<const std::int64_t> requests);
 
   // Slots of a request in token order; the first prompt_tokens of them are its prompt.
@@ -74,7 +76,8 @@ class KvPool {
   PoolCounts counts() const;
   AllocatorStats stats() const;
 
-  // free + held + cached = total, every slot has one owner: throws InvariantError otherwise. O(total).
+  // free + held + cached = total, every slot has one owner: throws InvariantError otherwise.
+  // O(total).
   void check_conservation() const;
 
  private:

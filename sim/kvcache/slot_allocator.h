@@ -1,7 +1,7 @@
 // Hands out slots of the KV pool (page size 1). Slots are 1..size; 0 is reserved for padding.
-// Contract: order is observable behaviour, lists are never treated as sets. allocate() fails without
-// taking anything (a merge of staged slots that it did first stays done). A slot may be freed only while
-// it is held: the pool checks this, the allocator does not.
+// Contract: order is observable behaviour, lists are never treated as sets. allocate() fails
+// without taking anything (a merge of staged slots that it did first stays done). A slot may be
+// freed only while it is held: the pool checks this, the allocator does not.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,7 @@ struct AllocatorKind {
 
 // The registry: one line an allocator (registry.cpp).
 const std::vector<AllocatorKind>& allocator_kinds();
+std::string allocator_names();  // "fifo|need-sort|..."
 
 // Throws UserError naming the known ones.
 std::unique_ptr<SlotAllocator> make_allocator(std::string_view name, std::int64_t size);

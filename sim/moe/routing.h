@@ -1,6 +1,7 @@
 // Which experts tokens select, and what that makes of the ranks. A router draws, for one layer, the
-// experts_per_token distinct experts of each token; a placement says where experts lie; the two together
-// fill one LayerLoad a layer. Draws are keyed by (seed, request, position in its output, node, layer).
+// experts_per_token distinct experts of each token; a placement says where experts lie; the two
+// together fill one LayerLoad a layer. Draws are keyed by (seed, request, position in its output,
+// node, layer).
 #pragma once
 
 #include <cstdint>
@@ -21,10 +22,13 @@ struct MoeConfig {
   std::int64_t exact_tokens_max = 1024;
 };
 
+std::string router_names();
+std::string placement_names();
+
 inline constexpr Option<MoeConfig> kMoeOptions[] = {
-    {"routing", "", "how tokens select experts", &MoeConfig::routing, choices("uniform")},
+    {"routing", "", "how tokens select experts", &MoeConfig::routing, one_of(router_names)},
     {"placement", "", "a slice of every expert on every rank, or whole experts on one rank",
-     &MoeConfig::placement, choices("tp-sliced|whole-expert")},
+     &MoeConfig::placement, one_of(placement_names)},
     {"exact_tokens_max", "", "steps with more tokens use expected loads instead of draws",
      &MoeConfig::exact_tokens_max, range(0, 1e6)},
 };
@@ -56,7 +60,8 @@ class Placement {
   // pairs: for steps with so many tokens that draws would not differ from it.
   virtual void fill_expected(std::int64_t tokens, LayerLoad& load) const = 0;
 
-  // Share of an expert's weights that a rank holding it reads: 1/ranks for slices, 1 for whole experts.
+  // Share of an expert's weights that a rank holding it reads: 1/ranks for slices, 1 for whole
+  // experts.
   virtual double slice() const = 0;
 };
 
@@ -76,18 +81,20 @@ struct PlacementKind {
 const std::vector<RouterKind>& router_kinds();
 const std::vector<PlacementKind>& placement_kinds();
 
-// Throw UserError naming the known ones; placements check divisibility with the numbers in the message.
+// Throw UserError naming the known ones; placements check divisibility with the numbers in the
+// message.
 std::unique_ptr<Router> make_router(std::string_view name, std::int64_t experts,
                                     std::int64_t experts_per_token);
 std::unique_ptr<Placement> make_placement(std::string_view name, std::int64_t experts,
                                           std::int64_t experts_per_token, std::int64_t ranks);
 
-// Closed forms for uniform routing of T tokens, k of E experts each, over R ranks (E divisible by R).
+// Closed forms for uniform routing of T tokens, k of E experts each, over R ranks (E divisible by
+// R).
 double expected_activated_experts(std::int64_t experts, std::int64_t k, std::int64_t tokens);
 double idle_rank_probability(std::int64_t experts, std::int64_t k, std::int64_t ranks,
                              std::int64_t tokens);
-// E[max over ranks of activated experts], exact (Markov chain on the number of activated experts, then
-// the occupancy of ranks given that number).
+// E[max over ranks of activated experts], exact (Markov chain on the number of activated experts,
+// then the occupancy of ranks given that number).
 double expected_max_rank_experts(std::int64_t experts, std::int64_t k, std::int64_t ranks,
                                  std::int64_t tokens);
 

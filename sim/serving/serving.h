@@ -1,6 +1,7 @@
-// The serving loop: one loop, one clock. Requests arrive, wait, are admitted when the pool can hold them,
-// are prefilled in chunks (a prefill step goes before decoding), then pass verify steps together until
-// their output is complete. Short of slots, the youngest running request is retracted and starts again.
+// The serving loop: one loop, one clock. Requests arrive, wait, are admitted when the pool can hold
+// them, are prefilled in chunks (a prefill step goes before decoding), then pass verify steps
+// together until their output is complete. Short of slots, the youngest running request is
+// retracted and starts again.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +27,8 @@ struct ServingConfig {
 };
 
 inline constexpr Option<ServingConfig> kServingOptions[] = {
-    {"max_running", "", "requests that decode together", &ServingConfig::max_running, range(1, 1e6)},
+    {"max_running", "", "requests that decode together", &ServingConfig::max_running,
+     range(1, 1e6)},
     {"chunk_tokens", "", "prompt tokens of one prefill step", &ServingConfig::chunk_tokens,
      range(1, 1e7)},
     {"reserve_output_fraction", "", "share of the outstanding output that admission sets aside",
@@ -61,7 +63,7 @@ struct RequestResult {
   std::int64_t id = 0;
   Outcome outcome = Outcome::kInFlight;
   Nanos arrival_ns = 0, admitted_ns = -1, first_token_ns = -1, end_ns = -1;  // -1: never
-  std::int64_t input_tokens = 0, output_tokens = 0;  // output: delivered
+  std::int64_t input_tokens = 0, output_tokens = 0;                          // output: delivered
   std::int64_t verify_steps = 0, accepted_drafts = 0, retractions = 0;
   // Where its time went: queue + prefill + decode + stall = end - arrival, exactly.
   Nanos queue_ns = 0, prefill_ns = 0, decode_ns = 0, stall_ns = 0;
@@ -102,11 +104,11 @@ struct SimulationResult {
   std::int64_t routed_pairs = 0, routed_tokens = 0;  // over all MoE layers and steps
 };
 
-// Runs the workload to its end (or horizon) and checks conservation of requests, slots and token-expert
-// pairs before it returns. Progress: called now and then with (ended requests, simulated ns); may be
-// empty. Throws UserError for a deployment that cannot work.
-SimulationResult simulate(const Deployment& deployment, const Workload& workload, std::uint64_t seed,
-                          const StepObserver& on_step,
+// Runs the workload to its end (or horizon) and checks conservation of requests, slots and
+// token-expert pairs before it returns. Progress: called now and then with (ended requests,
+// simulated ns); may be empty. Throws UserError for a deployment that cannot work.
+SimulationResult simulate(const Deployment& deployment, const Workload& workload,
+                          std::uint64_t seed, const StepObserver& on_step,
                           const std::function<void(std::int64_t, Nanos)>& progress);
 
 }  // namespace shiftpoint

@@ -1,7 +1,7 @@
 // How many drafts a verify step accepts. Words: a verify step passes `draft_tokens` nodes, the root
-// included; K = draft_tokens - 1 drafts follow it; the step emits accepted + 1 tokens (the acceptance
-// length, bonus included: 1 when every draft fails). Draws are keyed by (seed, request, verify step),
-// so two policies see the same luck.
+// included; K = draft_tokens - 1 drafts follow it; the step emits accepted + 1 tokens (the
+// acceptance length, bonus included: 1 when every draft fails). Draws are keyed by (seed, request,
+// verify step), so two policies see the same luck.
 #pragma once
 
 #include <cstdint>
@@ -26,8 +26,9 @@ inline constexpr Option<SpeculationConfig> kSpeculationOptions[] = {
     {"draft_tokens", "", "nodes of a verify step, root included; 1: no speculation",
      &SpeculationConfig::draft_tokens, range(1, 1024)},
     {"acceptance", "", "how acceptance is described", &SpeculationConfig::acceptance,
-     choices("per-position|length-by-context")},
-    {"conditional", "", "P(draft i accepted | all before it were), position 1 first; the last repeats",
+     one_of([] { return std::string("per-position|length-by-context"); })},
+    {"conditional", "",
+     "P(draft i accepted | all before it were), position 1 first; the last repeats",
      &SpeculationConfig::conditional, range(0, 1)},
     {"length_context_tokens", "", "length-by-context: contexts of the table, ascending",
      &SpeculationConfig::length_context_tokens, at_least(1)},
@@ -47,8 +48,8 @@ class AcceptanceModel {
   virtual double expected_length(std::int64_t context_tokens) const = 0;
 };
 
-// Throws UserError when lists do not fit (empty, different lengths, contexts not ascending, a length
-// above draft_tokens).
+// Throws UserError when lists do not fit (empty, different lengths, contexts not ascending, a
+// length above draft_tokens).
 std::unique_ptr<AcceptanceModel> make_acceptance(const SpeculationConfig& config);
 
 }  // namespace shiftpoint

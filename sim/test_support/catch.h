@@ -1,6 +1,6 @@
 // The one place that knows which Catch2 is installed (v2 on Debian 12, v3 on Debian 13), and how a
-// test says that it was skipped: SHIFTPOINT_SKIP("reason") prints "SKIPPED: reason" and returns, and
-// ctest reports the test case as skipped (cmake/Module.cmake).
+// test says that it was skipped: SHIFTPOINT_SKIP("reason") prints "SKIPPED: reason" and returns,
+// and ctest reports the test case as skipped (cmake/Module.cmake).
 #pragma once
 
 #if __has_include(<catch2/catch_all.hpp>)
@@ -15,17 +15,19 @@ using Catch::Approx;
 #include <iostream>
 #include <string>
 
-#define SHIFTPOINT_SKIP(reason)                             \
-  do {                                                      \
-    std::cout << "SKIPPED: " << (reason) << std::endl;      \
-    SUCCEED("skipped");                                     \
-    return;                                                 \
+#define SHIFTPOINT_SKIP(reason)                        \
+  do {                                                 \
+    std::cout << "SKIPPED: " << (reason) << std::endl; \
+    SUCCEED("skipped");                                \
+    return;                                            \
   } while (false)
 
 namespace shiftpoint::test {
 
 // Root of this source tree.
-inline std::filesystem::path source_dir() { return SHIFTPOINT_SOURCE_DIR; }
+inline std::filesystem::path source_dir() {
+  return SHIFTPOINT_SOURCE_DIR;
+}
 
 // Folder of reference data that lies beside a checkout but is no part of it, or "" where it is
 // absent: tests that need it skip with a printed reason. SHIFTPOINT_SHARED overrides the place.

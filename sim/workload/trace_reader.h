@@ -1,7 +1,8 @@
-// One trace format. Contract: read() consumes the stream to its end (or to config.limit rows), keeps
-// file order, converts the format's own unit to ns, and leaves ordering, time origin, clipping and ids
-// to make_workload(). A malformed row throws UserError naming line and field; the caller decides
-// whether that ends the run or counts as a rejected row, so a reader hands out one row at a time.
+// One trace format. Contract: read() consumes the stream to its end (or to config.limit rows),
+// keeps file order, converts the format's own unit to ns, and leaves ordering, time origin,
+// clipping and ids to make_workload(). A malformed row throws UserError naming line and field; the
+// caller decides whether that ends the run or counts as a rejected row, so a reader hands out one
+// row at a time.
 #pragma once
 
 #include <istream>
@@ -19,8 +20,9 @@ class TraceReader {
  public:
   virtual ~TraceReader() = default;
 
-  // Reads the next data row into `row`; false at the end. Skips blank lines. On a malformed row throws
-  // UserError after having consumed that line, so that reading can go on. `place.line` follows along.
+  // Reads the next data row into `row`; false at the end. Skips blank lines. On a malformed row
+  // throws UserError after having consumed that line, so that reading can go on. `place.line`
+  // follows along.
   virtual bool next(std::istream& in, InputPlace& place, Request& row) = 0;
 };
 

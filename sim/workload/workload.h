@@ -1,7 +1,7 @@
-// What arrives at the server: requests with arrival time and lengths, from a recorded trace, a fixed
-// closed loop, or synthetic open-loop arrivals. Readers take a stream, never a path, and store integer
-// nanoseconds whatever the format's unit is. Contract: requests are in arrival order (file order where
-// times are equal), ids are 0..n-1 in that order, the first arrival is at time 0.
+// What arrives at the server: requests with arrival time and lengths, from a recorded trace, a
+// fixed closed loop, or synthetic open-loop arrivals. Readers take a stream, never a path, and
+// store integer nanoseconds whatever the format's unit is. Contract: requests are in arrival order
+// (file order where times are equal), ids are 0..n-1 in that order, the first arrival is at time 0.
 #pragma once
 
 #include <cstdint>
@@ -64,12 +64,15 @@ struct WorkloadConfig {
   double output_sigma = 0.6;
 };
 
+std::string trace_format_names();  // "auto" and the registry of trace_reader.h
+
 inline constexpr Option<WorkloadConfig> kWorkloadOptions[] = {
     {"kind", "", "where requests come from", &WorkloadConfig::kind,
-     choices("trace|closed-loop|synthetic")},
+     one_of([] { return std::string("trace|closed-loop|synthetic"); })},
     {"trace", "", "trace file (.gz allowed), - for standard input", &WorkloadConfig::trace},
-    {"format", "", "format of the trace", &WorkloadConfig::format, choices("auto|azure-csv|mooncake")},
-    {"limit", "", "read only the first rows of the trace; 0: all", &WorkloadConfig::limit, at_least(0)},
+    {"format", "", "format of the trace", &WorkloadConfig::format, one_of(trace_format_names)},
+    {"limit", "", "read only the first rows of the trace; 0: all", &WorkloadConfig::limit,
+     at_least(0)},
     {"time_scale", "", "arrival times are multiplied by this", &WorkloadConfig::time_scale,
      range(0, 1e6)},
     {"max_context_tokens", "", "longest input + output of a request; 0: no limit",
@@ -77,7 +80,7 @@ inline constexpr Option<WorkloadConfig> kWorkloadOptions[] = {
     {"clip", "", "shorten requests above max_context_tokens instead of refusing them",
      &WorkloadConfig::clip},
     {"bad_rows", "", "a malformed row stops the run, or is counted and left out",
-     &WorkloadConfig::bad_rows, choices("fail|reject")},
+     &WorkloadConfig::bad_rows, one_of([] { return std::string("fail|reject"); })},
     {"requests", "", "closed-loop and synthetic: requests in all", &WorkloadConfig::requests,
      range(1, 1e8)},
     {"batch", "", "closed-loop: requests in the server at a time", &WorkloadConfig::batch,
@@ -88,7 +91,8 @@ inline constexpr Option<WorkloadConfig> kWorkloadOptions[] = {
      range(1, 1e8)},
     {"prefilled", "", "closed-loop: the context is there and costs no prefill",
      &WorkloadConfig::prefilled},
-    {"rate_per_s", "1/s", "synthetic: mean arrival rate", &WorkloadConfig::rate_per_s, range(1e-9, 1e9)},
+    {"rate_per_s", "1/s", "synthetic: mean arrival rate", &WorkloadConfig::rate_per_s,
+     range(1e-9, 1e9)},
     {"arrival_cv", "", "synthetic: coefficient of variation of the gaps (0: regular, 1: Poisson)",
      &WorkloadConfig::arrival_cv, range(0, 20)},
     {"input_mean_tokens", "", "synthetic: mean input length", &WorkloadConfig::input_mean_tokens,
