@@ -11,6 +11,10 @@ find_package(Boost 1.74 REQUIRED COMPONENTS program_options)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_package(ZLIB REQUIRED)
+if(SHIFTPOINT_STATIC)
+  set(OPENSSL_USE_STATIC_LIBS ON)
+endif()
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Catch2 REQUIRED)
 
 # Random123 ships headers only, without a CMake or pkg-config file.

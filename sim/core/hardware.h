@@ -14,22 +14,22 @@ struct HardwareConfig {
   std::int64_t ranks = 8;  // cards that serve the model together
   std::int64_t sms = 188;
   double sm_clock_ghz = 2.4;
-  double memory_bytes = 102.6e9;
+  double memory_bytes = 102641958912;
   double dram_gbps = 1597;       // rated
   double dram_read_gbps = 1480;  // what long reads reach
   double dram_latency_us = 0.8;  // one dependent load that misses every cache
   double l2_bytes = 128e6;
   double l2_gbps = 8700;
-  double mma_tflops = 325;   // bf16 mma.sync with fp32 accumulation, sustained
-  double gemm_tflops = 400;  // library GEMM, for prefill
-  double fma_tflops = 110;   // fp32 outside the tensor cores
+  double mma_tflops = 325;    // bf16 mma.sync with fp32 accumulation, sustained
+  double gemm_tflops = 375;   // library GEMM, for prefill
+  double fma_tflops = 115.5;  // fp32 outside the tensor cores
   std::int64_t shared_memory_per_block_bytes = 101376;
-  double launch_us = 5;                     // host time of one kernel launch in eager mode
-  double graph_node_gap_us = 0.6;           // gap between two nodes of a replayed graph
-  double graph_launch_us = 5;               // host time of one graph launch
-  double gemm_floor_us = 2.3;               // fixed time of one dense product at few tokens
-  double moe_floor_us = 30;                 // fixed time of one expert block (several kernels)
-  double moe_read_gbps = 1530;              // asymptotic weight rate of the expert block
+  double launch_us = 5;            // host time of one kernel launch in eager mode
+  double graph_node_gap_us = 0.6;  // gap between two nodes of a replayed graph
+  double graph_launch_us = 5;      // host time of one graph launch
+  double gemm_floor_us = 6.6;   // fixed time of one dense product and the small kernels beside it
+  double moe_floor_us = 30;     // fixed time of one expert block (several kernels)
+  double moe_read_gbps = 1530;  // asymptotic weight rate of the expert block
   double collective_alpha_us = 25;          // all-reduce: alpha + beta * KB
   double collective_beta_us_per_kb = 0.05;  // 1 KB = 1024 B
 };
@@ -63,7 +63,7 @@ inline constexpr Option<HardwareConfig> kHardwareOptions[] = {
      &HardwareConfig::graph_node_gap_us, range(0, 1e6)},
     {"graph_launch_us", "us", "host time of one graph launch", &HardwareConfig::graph_launch_us,
      range(0, 1e6)},
-    {"gemm_floor_us", "us", "fixed time of one dense product at few tokens",
+    {"gemm_floor_us", "us", "fixed time of one dense product, small kernels beside it included",
      &HardwareConfig::gemm_floor_us, range(0, 1e6)},
     {"moe_floor_us", "us", "fixed time of one expert block", &HardwareConfig::moe_floor_us,
      range(0, 1e6)},

@@ -20,6 +20,8 @@ struct ModelConfig {
   std::int64_t kv_rope_dims = 64;
   double kv_bytes_per_element = 2;  // 2: bf16, 1: fp8
   double attention_params_per_layer = 101.12e6;
+  // Down-projections of query and KV, 7168 * (1536 + 576): every rank holds and reads them whole.
+  double attention_replicated_params_per_layer = 15138816;
   std::int64_t dense_intermediate_size = 18432;
   std::int64_t experts = 384;
   std::int64_t experts_per_token = 8;
@@ -29,6 +31,7 @@ struct ModelConfig {
   double dense_bytes_per_weight = 2;    // everything that is not a routed expert
   std::int64_t vocabulary = 163840;
   double drafter_bytes = 6.96e9;  // weights read by one draft forward, before any split
+  std::int64_t drafter_layers = 6;
 
   std::int64_t moe_layers() const { return layers - dense_layers; }
   std::int64_t kv_row_elements() const { return kv_latent_dims + kv_rope_dims; }
@@ -59,6 +62,8 @@ inline constexpr Option<ModelConfig> kModelOptions[] = {
      range(0.25, 8)},
     {"attention_params_per_layer", "", "attention weights of one layer",
      &ModelConfig::attention_params_per_layer, range(0, 1e12)},
+    {"attention_replicated_params_per_layer", "", "those of them that every rank holds whole",
+     &ModelConfig::attention_replicated_params_per_layer, range(0, 1e12)},
     {"dense_intermediate_size", "", "width of the dense layers' feed-forward",
      &ModelConfig::dense_intermediate_size, range(0, 1e7)},
     {"experts", "", "routed experts of a layer", &ModelConfig::experts, range(1, 65535)},
@@ -75,6 +80,7 @@ inline constexpr Option<ModelConfig> kModelOptions[] = {
     {"vocabulary", "", "rows of the output head", &ModelConfig::vocabulary, range(1, 1e8)},
     {"drafter_bytes", "B", "weights that one draft forward reads", &ModelConfig::drafter_bytes,
      range(0, 1e13)},
+    {"drafter_layers", "", "layers of the drafter", &ModelConfig::drafter_layers, range(0, 1000)},
 };
 
 }  // namespace shiftpoint

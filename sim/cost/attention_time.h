@@ -1,7 +1,9 @@
 // Time of one layer's verify attention on one rank, combine included, for each of the five
 // variants. The analytic form counts what the kernel does: bytes from DRAM and L2, tensor-core or
 // scalar operations, blocks against SMs and occupancy, and a latency floor; the largest of the
-// throughput terms plus the floor is the time. Source of every constant: attention_model.cpp.
+// throughput terms plus the floor is the time. Constants stand, with their source, in the file of
+// their variant. The launch gaps of the attention kernels themselves are part of the time, as in
+// every measurement by graph replay.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +23,7 @@ struct AttentionShape {
   std::int64_t latent_dims = 512;
   std::int64_t rope_dims = 64;
   double bytes_per_element = 2;
-  std::int64_t nsplit = 64;
+  std::int64_t nsplit = 64;  // 0: as many as fill the card once
 };
 
 // The counts behind a time, for explanation, tests and lessons.
@@ -31,7 +33,10 @@ struct AttentionCounts {
   double mma_flops = 0;  // issued, padding included
   double fma_flops = 0;
   std::int64_t blocks = 0;
-  double waves = 0;  // blocks / (SMs * resident blocks)
+  double waves = 0;                  // blocks / (SMs * resident blocks)
+  std::int64_t resident_blocks = 1;  // of one SM at the same time
+  std::int64_t nsplit = 1;           // as launched
+  std::int64_t kernels = 1;          // combine included
 };
 
 struct AttentionTime {

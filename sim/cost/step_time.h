@@ -28,7 +28,7 @@ const char* timing_source_name(TimingSource source);
 
 struct CostConfig {
   std::string attention = "packed";
-  std::int64_t nsplit = 64;
+  std::int64_t nsplit = 0;
   std::string launch_mode = "graph";
   double host_us = 2000;
   std::int64_t kernels_per_layer = 14;
@@ -39,7 +39,8 @@ std::string attention_variant_names();  // the registry of attention_time.h
 inline constexpr Option<CostConfig> kCostOptions[] = {
     {"attention", "", "verify-attention variant", &CostConfig::attention,
      one_of(attention_variant_names)},
-    {"nsplit", "", "KV splits of the variants that split", &CostConfig::nsplit, range(1, 4096)},
+    {"nsplit", "", "KV splits of the variants that split; 0: as many as fill the card once",
+     &CostConfig::nsplit, range(0, 4096)},
     {"launch_mode", "", "CUDA graph replay or one launch a kernel", &CostConfig::launch_mode,
      one_of([] { return std::string("graph|eager"); })},
     {"host_us", "us", "host work of a step that nothing hides", &CostConfig::host_us,
@@ -90,10 +91,14 @@ struct VerifyWork {
   std::int64_t query_tokens = 1;
   std::span<const LayerLoad> loads;  // one a MoE layer
 };
-struct PrefillWork {
+struct PrefillChunk {
   std::int64_t new_tokens = 0;
-  std::int64_t prefix_tokens = 0;
-  std::span<const LayerLoad> loads;
+  std::int64_t prefix_tokens = 0;  // of the same request, already in the pool
+};
+// One prefill step takes chunks of several prompts together: weights are read once for all of them.
+struct PrefillWork {
+  std::span<const PrefillChunk> chunks;
+  std::span<const LayerLoad> loads;  // one a MoE layer, for the sum of the new tokens
 };
 
 class CostModel {

@@ -1,14 +1,15 @@
 // The KV pool of one rank (all ranks hold the same lists): which request holds which slots, in
 // token order. Follows the speculative order of a popular engine: per verify step the draft borrows
 // slots and gives them back, the verify takes draft_tokens slots a request in one request-major
-// call, and one call frees everything that was not accepted.
+// call, and one call frees everything that was not accepted. Request ids are small and dense; a
+// prompt is complete before the request's first verify step. A call that breaks these rules, or an
+// allocator that hands out a slot twice, throws InvariantError, after which the pool is unusable.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "sim/core/option_table.h"
@@ -64,11 +65,14 @@ class KvPool {
   // one call, in batch order. `kept` has one count (>= 1) a request, in the order of begin_verify.
   void end_verify(std::span<const std::int64_t> kept);
 
-  // Frees all slots of the requests, in this order, in one free group. Prints nothing, leaks
-  // nothing.
+  // Frees all slots of the requests, in this order, in one free group.
   void release(std::span<const std::int64_t> requests);
 
-  // Slots of a request in token order; the first prompt_tokens of them are its prompt.
+  // The slots of the verify step under way, request-major; empty between steps.
+  std::span<const Slot> draft_slots() const { return draft_slots_; }
+
+  // Slots of a request in token order; the first prompt_tokens of them are its prompt. Empty and 0
+  // for a request that holds none.
   std::span<const Slot> slots_of(std::int64_t request) const;
   std::int64_t prompt_tokens_of(std::int64_t request) const;  // what append() took
 
@@ -84,13 +88,22 @@ class KvPool {
   struct Holding {
     std::vector<Slot> slots;
     std::int64_t prompt_tokens = 0;
+    bool present = false;   // false: never appended to, or released
+    bool in_batch = false;  // between begin_verify and end_verify
   };
+
+  Holding& holding_of(std::int64_t request, const char* action);
+  void take(std::span<const Slot> slots, std::int64_t request);
+  void give_back(std::span<const Slot> slots);
+  std::string describe_owners(Slot slot) const;
+
   std::unique_ptr<SlotAllocator> allocator_;
   std::int64_t total_ = 0;
   std::int64_t held_ = 0;
-  std::unordered_map<std::int64_t, Holding> holdings_;
+  std::vector<Holding> holdings_;        // by request id: ids are dense (workload.h)
+  std::vector<std::uint8_t> is_held_;    // by slot
   std::vector<std::int64_t> verifying_;  // requests between begin_verify and end_verify
-  std::vector<Slot> draft_slots_;
+  std::vector<Slot> draft_slots_, scratch_;
   std::int64_t draft_tokens_ = 0;
 };
 

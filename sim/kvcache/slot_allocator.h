@@ -39,7 +39,8 @@ class SlotAllocator {
   virtual void end_free_group() = 0;
 
   // Remembers / reinstates the lists ("borrowed" slots of a draft). A free in between would be lost
-  // and throws.
+  // and throws. Borrowed slots do not count as allocated: allocated - freed = held; but a sort that
+  // they caused is undone with the lists and counts as work.
   virtual void backup() = 0;
   virtual void restore() = 0;
 

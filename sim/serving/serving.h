@@ -57,7 +57,9 @@ struct KvCapacity {
 // Throws UserError with the byte breakdown when nothing is left for the pool.
 KvCapacity kv_capacity(const Deployment& deployment, double weight_bytes_per_rank);
 
-enum class Outcome { kFinished, kUnservable, kInFlight };
+// kNotArrived: the horizon came first; such a request was never submitted.
+enum class Outcome { kFinished, kUnservable, kInFlight, kNotArrived };
+const char* outcome_name(Outcome outcome);
 
 struct RequestResult {
   std::int64_t id = 0;
@@ -78,7 +80,7 @@ struct StepResult {
   StepTime time;
   std::int64_t requests = 0, tokens = 0, emitted_tokens = 0;
   std::int64_t context_tokens = 0;  // sum over the requests
-  std::int64_t running = 0, waiting = 0, free_slots = 0;
+  std::int64_t running = 0, waiting = 0, free_slots = 0, pool_slots = 0;
   // Mean over MoE layers; 0 without experts.
   double activated_experts = 0, expert_imbalance = 0, pair_imbalance = 0, idle_ranks = 0;
 };

@@ -22,11 +22,13 @@ struct SpeculationConfig {
   std::vector<double> length_tokens = {3.0};
 };
 
+std::string acceptance_names();  // the registry of acceptance.cpp
+
 inline constexpr Option<SpeculationConfig> kSpeculationOptions[] = {
     {"draft_tokens", "", "nodes of a verify step, root included; 1: no speculation",
      &SpeculationConfig::draft_tokens, range(1, 1024)},
     {"acceptance", "", "how acceptance is described", &SpeculationConfig::acceptance,
-     one_of([] { return std::string("per-position|length-by-context"); })},
+     one_of(acceptance_names)},
     {"conditional", "",
      "P(draft i accepted | all before it were), position 1 first; the last repeats",
      &SpeculationConfig::conditional, range(0, 1)},

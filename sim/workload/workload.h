@@ -24,12 +24,15 @@ struct Request {
   std::vector<std::int64_t> block_ids;  // prefix block hashes of the trace, empty if it has none
 };
 
-// What became of the rows of a trace. rows = accepted + rejected.
+// What became of the rows of a trace. rows = accepted + rejected. Clipping is counted for closed
+// loops and synthetic requests, too: tokens of all requests + clipped_tokens = tokens asked for.
 struct TraceCounts {
   std::int64_t rows = 0;  // data rows, header and blank lines excluded
   std::int64_t accepted = 0;
   std::int64_t rejected = 0;
-  std::int64_t clipped_rows = 0;  // accepted, but shortened to max_context_tokens
+  // Accepted, but shortened to max_context_tokens: the input is cut at its end (block ids with it)
+  // down to one token before the output is touched.
+  std::int64_t clipped_rows = 0;
   std::int64_t clipped_tokens = 0;
   std::vector<std::string> first_rejections;  // messages of the first ten
 };
