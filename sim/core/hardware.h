@@ -18,7 +18,6 @@ struct HardwareConfig {
   double dram_gbps = 1597;       // rated
   double dram_read_gbps = 1480;  // what long reads reach
   double dram_latency_us = 0.8;  // one dependent load that misses every cache
-  double l2_bytes = 128e6;
   double l2_gbps = 8700;
   double mma_tflops = 325;    // bf16 mma.sync with fp32 accumulation, sustained
   double gemm_tflops = 375;   // library GEMM, for prefill
@@ -46,7 +45,6 @@ inline constexpr Option<HardwareConfig> kHardwareOptions[] = {
      range(1, 1e6)},
     {"dram_latency_us", "us", "one dependent load that misses every cache",
      &HardwareConfig::dram_latency_us, range(0, 1000)},
-    {"l2_bytes", "B", "second-level cache", &HardwareConfig::l2_bytes, range(0, 1e12)},
     {"l2_gbps", "GB/s", "rate of reads that hit the second-level cache", &HardwareConfig::l2_gbps,
      range(1, 1e7)},
     {"mma_tflops", "TFLOP/s", "bf16 mma.sync with fp32 accumulation", &HardwareConfig::mma_tflops,

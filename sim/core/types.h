@@ -2,6 +2,7 @@
 // bytes.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 namespace shiftpoint {
@@ -13,9 +14,9 @@ inline constexpr Nanos kNanosPerMicro = 1'000;
 inline constexpr Nanos kNanosPerMilli = 1'000'000;
 inline constexpr Nanos kNanosPerSecond = 1'000'000'000;
 
-// Rounds a non-negative duration in microseconds to whole nanoseconds (half up).
+// Rounds a non-negative duration in microseconds to whole nanoseconds (half away from zero).
 inline Nanos nanos_from_us(double us) {
-  return static_cast<Nanos>(us * 1e3 + 0.5);
+  return std::llround(us * 1e3);
 }
 
 inline double ms_from_nanos(Nanos ns) {

@@ -1,4 +1,8 @@
 // What the pool must refuse, with the message that names the culprit.
+#include <memory>
+#include <string>
+#include <vector>
+
 #include "sim/core/error.h"
 #include "sim/kvcache/kv_pool.h"
 #include "sim/test_support/catch.h"
@@ -28,14 +32,20 @@ class ScriptedAllocator final : public SlotAllocator {
     for (; n > 0; --n) out.push_back(handed_out_.at(next_++));
     return true;
   }
-  void free(std::span<const Slot>) override {}
+  void free(std::span<const Slot> slots) override {
+    calls += "free";
+    for (const Slot slot : slots) calls += " " + std::to_string(slot);
+    calls += "; ";
+  }
   std::int64_t available() const override { return available_; }
-  void begin_free_group() override {}
-  void end_free_group() override {}
+  void begin_free_group() override { calls += "begin; "; }
+  void end_free_group() override { calls += "end; "; }
   void backup() override {}
   void restore() override {}
   std::vector<Slot> free_list() const override { return listed_; }
   AllocatorStats stats() const override { return {}; }
+
+  std::string calls;  // frees and groups, in order
 
  private:
   std::int64_t available_;
@@ -56,6 +66,20 @@ KvPool fifo_pool(std::int64_t slots) {
 
 TEST_CASE("a pool needs an allocator of its own size") {
   CHECK_THROWS_AS(KvPool(make_allocator("fifo", 8), 9), InvariantError);
+}
+
+TEST_CASE("rejected slots are freed in one call, finished requests in one group") {
+  auto made = std::make_unique<ScriptedAllocator>(9, std::vector<Slot>{1, 2, 3, 4, 5, 6, 7, 8},
+                                                  std::vector<Slot>{});
+  const std::string& calls = made->calls;
+  KvPool pool(std::move(made), 9);
+  REQUIRE(pool.append(0, 1));
+  REQUIRE(pool.append(1, 1));
+  REQUIRE(pool.begin_verify(Ids{1, 0}, 3));  // request 1: 3 4 5, request 0: 6 7 8
+  pool.end_verify(Ids{1, 2});
+  CHECK(calls == "free 4 5 8; ");
+  pool.release(Ids{0, 1});
+  CHECK(calls == "free 4 5 8; begin; free 1 6 7; free 2 3; end; ");
 }
 
 TEST_CASE("slot 0, slots beyond the pool and slots in use are refused when handed out") {

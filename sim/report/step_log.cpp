@@ -36,6 +36,7 @@ void StepLog::add(const StepResult& step) {
   sums.request_steps += step.requests;
   sums.tokens += step.tokens;
   sums.emitted_tokens += step.emitted_tokens;
+  sums.context_tokens += step.context_tokens;
   sums.activated_experts += step.activated_experts;
   sums.expert_imbalance += step.expert_imbalance;
   sums.pair_imbalance += step.pair_imbalance;

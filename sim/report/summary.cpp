@@ -141,6 +141,19 @@ Json kv_summary(const SimulationResult& result) {
   return json;
 }
 
+// What attention makes of the memory: bytes of the contexts' KV rows of one rank, read once a
+// verify step, over the attention time, and that rate as a share of the card's rated bandwidth.
+Json attention_summary(const Scenario& scenario, const StepLog& steps) {
+  const StepLog::Sums& v = steps.verify();
+  const double bytes =
+      static_cast<double>(v.context_tokens) * scenario.deployment.model.kv_bytes_per_token();
+  const Nanos ns = v.part_ns[static_cast<int>(Part::kAttention)];
+  const double gbps = ratio(bytes, static_cast<double>(ns));  // bytes a nanosecond are GB/s
+  return {{"variant", scenario.deployment.cost.attention},
+          {"kv_gbps", gbps},
+          {"share_of_rated_dram", gbps / scenario.deployment.hardware.dram_gbps}};
+}
+
 // Means over verify steps (each step is a mean over its MoE layers).
 Json moe_summary(const Scenario& scenario, const StepLog& steps) {
   const StepLog::Sums& v = steps.verify();
@@ -185,6 +198,7 @@ Json make_summary(const Scenario& scenario, const Workload& workload,
   per_token["total"] = ratio(ms_from_nanos(v.total_ns()), static_cast<double>(v.emitted_tokens));
   json["ms_per_token"] = per_token;
   json["prefill_attribution"] = attribution(steps.prefill());
+  json["attention"] = attention_summary(scenario, steps);
   json["timing_source"] = timing_source(steps);
   json["kv"] = kv_summary(result);
   json["moe"] = moe_summary(scenario, steps);

@@ -32,6 +32,7 @@ class LengthByContext : public AcceptanceModel {
 
   // The base of the logarithm cancels: linear in log2(context) is linear in the natural one.
   double expected_length(std::int64_t context_tokens) const override {
+    if (drafts_ == 0) return 1;  // nothing is drafted: the table does not apply
     if (context_tokens < 1) return lengths_.front();
     const double x = det_log(static_cast<double>(context_tokens));
     if (x <= log_contexts_.front()) return lengths_.front();
@@ -70,7 +71,10 @@ std::unique_ptr<AcceptanceModel> make_length_by_context(const SpeculationConfig&
                       "found " + std::to_string(contexts[i]) + " at entry " + std::to_string(i + 1),
                       "contexts of 1 or more, each larger than the one before");
     }
-    if (!(lengths[i] >= 1 && lengths[i] <= static_cast<double>(config.draft_tokens))) {
+    // Without speculation the table may stay, so that a sweep can include draft_tokens = 1.
+    const bool reachable =
+        config.draft_tokens == 1 || lengths[i] <= static_cast<double>(config.draft_tokens);
+    if (!(lengths[i] >= 1 && reachable)) {
       throw_bad_input(
           {}, "speculation.length_tokens",
           "found " + std::to_string(lengths[i]) + " at entry " + std::to_string(i + 1),
