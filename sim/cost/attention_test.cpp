@@ -116,14 +116,16 @@ TEST_CASE("nsplit: too few leave SMs idle, too many make the combine long") {
   CHECK(price("extend-serial", {65536}, 1).us == price("extend-serial", {65536}, 64).us);
 }
 
-TEST_CASE("nsplit 0 fills the card once") {
+TEST_CASE("nsplit 0 is the variant's own: fill the card once, or as published") {
   // 188 / batch rounded down, the one-wave choice for one block an SM.
   const std::pair<std::size_t, std::int64_t> splits[] = {{1, 188}, {2, 94}, {4, 47}, {8, 23},
                                                          {16, 11}, {32, 5}, {64, 2}, {189, 1}};
   for (const auto& [batch, nsplit] : splits) {
     CHECK(price("packed", same(batch, 65536), 0).counts.nsplit == nsplit);
   }
-  CHECK(price("split-vector", {65536}, 0).counts.nsplit == 188 * 5 / 72);
+  // The articles' two kernels keep the NSPLIT they were published with (claims C04 and C02).
+  CHECK(price("split-scalar", {65536}, 0).counts.nsplit == 16);
+  CHECK(price("split-vector", {65536}, 0).counts.nsplit == 64);
   CHECK(price("extend-serial", {65536}, 0).counts.nsplit == 1);
 }
 

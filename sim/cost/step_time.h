@@ -39,7 +39,8 @@ std::string attention_variant_names();  // the registry of attention_time.h
 inline constexpr Option<CostConfig> kCostOptions[] = {
     {"attention", "", "verify-attention variant", &CostConfig::attention,
      one_of(attention_variant_names)},
-    {"nsplit", "", "KV splits of the variants that split; 0: as many as fill the card once",
+    {"nsplit", "",
+     "KV splits; 0: the variant's own (as published, or as many as fill the card once)",
      &CostConfig::nsplit, range(0, 4096)},
     {"launch_mode", "", "CUDA graph replay or one launch a kernel", &CostConfig::launch_mode,
      one_of([] { return std::string("graph|eager"); })},

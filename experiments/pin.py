@@ -1,0 +1,120 @@
+#!/usr/bin/python3
+"""Copy fresh results to data/results, the only way that pinned results change, and print what
+differs from what was pinned before.
+
+    shiftpoint sweep experiments/moe_idle.cfg
+    experiments/pin.py moe_idle            # or --dry-run to see the difference only
+
+Figures, paper and lessons read pinned results where no fresh ones exist.
+"""
+
+import argparse
+import io
+import json
+import sys
+from pathlib import Path
+
+import pandas as pd
+
+sys.path.insert(0, str(Path(__file__).resolve().parent / "plots"))
+import azure_conv  # noqa: E402
+import figlib  # noqa: E402
+
+
+def sweep_table(folder):
+    return pd.read_csv(folder / "points.csv")
+
+
+def claims_table(folder):
+    rows = json.loads((folder / "claims.json").read_text())
+    columns = ("id", "topic", "statement", "source", "verdict", "computed", "tolerance", "needs",
+               "explanation")
+    return pd.DataFrame([{c: row.get(c) for c in columns} for row in rows])
+
+
+# experiment -> (folder in results, file that a complete run has, table to pin)
+EXPERIMENTS = {
+    "bottleneck_shift": ("bottleneck_shift", "points.csv", sweep_table),
+    "moe_idle": ("moe_idle", "points.csv", sweep_table),
+    "azure_conv": ("azure_conv", "summary.json", azure_conv.reduce),
+    "claims": ("audit", "claims.json", claims_table),
+}
+
+
+def as_csv(table):
+    return table.to_csv(index=False, float_format="%.9g", lineterminator="\n")
+
+
+def difference(old, new):
+    """Lines that say what changed, by column, with the largest relative change of numbers."""
+    lines = []
+    for column in [c for c in old.columns if c not in new.columns]:
+        lines.append(f"column {column} is gone")
+    for column in [c for c in new.columns if c not in old.columns]:
+        lines.append(f"column {column} is new")
+    if len(old) != len(new):
+        return [*lines, f"rows: {len(old)} -> {len(new)}"]
+    for column in [c for c in new.columns if c in old.columns]:
+        before, after = old[column], new[column]
+        changed = ~((before == after) | (before.isna() & after.isna()))
+        if not changed.any():
+            continue
+        text = f"{column}: {changed.sum()} of {len(new)} rows"
+        if pd.api.types.is_numeric_dtype(before) and pd.api.types.is_numeric_dtype(after):
+            scale = before[changed].abs().clip(lower=1e-300)
+            worst = ((after - before)[changed].abs() / scale).idxmax()
+            text += f", most in row {worst}: {before[worst]:.6g} -> {after[worst]:.6g}"
+        else:
+            first = changed.idxmax()
+            text += f", first in row {first}: {before[first]} -> {after[first]}"
+        lines.append(text)
+    return lines
+
+
+def pin(name, results, pinned_folder, dry_run):
+    folder_name, needed, to_table = EXPERIMENTS[name]
+    folder = figlib.run_folder(folder_name, results, needed)
+    if folder is None:
+        raise figlib.MissingInput(f"no {needed} in results/{folder_name}: run it first")
+    manifest = json.loads((folder / "manifest.json").read_text())
+    kept = figlib.short_manifest(manifest)
+    # Through CSV, so that what is compared is what is written.
+    text = as_csv(to_table(folder))
+    new = pd.read_csv(io.StringIO(text))
+    target = pinned_folder / f"{name}.csv"
+    if target.is_file():
+        lines = difference(pd.read_csv(target), new) or ["no change"]
+        before = json.loads(target.with_suffix(".manifest.json").read_text())
+        lines += [f"{key}: {before.get(key)} -> {kept[key]}"
+                  for key in kept if before.get(key) != kept[key]]
+    else:
+        lines = [f"new, {len(new)} rows, {len(new.columns)} columns"]
+    print(f"{name}.csv:")
+    print("".join(f"  {line}\n" for line in lines), end="")
+    if not dry_run:
+        pinned_folder.mkdir(parents=True, exist_ok=True)
+        target.write_text(text)
+        target.with_suffix(".manifest.json").write_text(json.dumps(kept, indent=2) + "\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("experiments", nargs="+", choices=EXPERIMENTS, metavar="EXPERIMENT",
+                        help=", ".join(EXPERIMENTS))
+    parser.add_argument("--results", default=figlib.ROOT / "results")
+    parser.add_argument("--pinned", type=Path, default=figlib.PINNED,
+                        help="folder that is written (default data/results)")
+    parser.add_argument("--dry-run", action="store_true")
+    args = parser.parse_args()
+    try:
+        for name in args.experiments:
+            pin(name, args.results, args.pinned, args.dry_run)
+    except (figlib.MissingInput, ValueError, OSError) as error:
+        print(f"pin.py: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
