@@ -136,13 +136,16 @@ std::string summary_text(const std::string& summary_json) {
   }
   const auto& kv = s["kv"];
   text +=
-      fmt::format("KV pool    {} slots ({}), at most {:.1f} % used, {} retractions\n",
+      fmt::format("KV pool    {} slots ({}), at most {:.1f} % used, retractions: {}\n",
                   kv["slots"].get<std::int64_t>(), kv["origin"].get<std::string>(),
                   100 * kv["peak_occupancy"].get<double>(), kv["retractions"].get<std::int64_t>());
-  text +=
-      "           " + fmt::format("{:.2f} GB = {:.2f} usable - {:.2f} weights - {:.2f} reserved\n",
-                                  kv["pool_gb"].get<double>(), kv["usable_gb"].get<double>(),
-                                  kv["weights_gb"].get<double>(), kv["reserved_gb"].get<double>());
+  const double left_gb = kv["usable_gb"].get<double>() - kv["weights_gb"].get<double>() -
+                         kv["reserved_gb"].get<double>();
+  text += fmt::format(
+      "           {:.2f} GB; memory leaves {:.2f} = {:.2f} usable - {:.2f} weights - "
+      "{:.2f} reserved\n",
+      kv["pool_gb"].get<double>(), left_gb, kv["usable_gb"].get<double>(),
+      kv["weights_gb"].get<double>(), kv["reserved_gb"].get<double>());
   text += "verify-step time by part:\n";
   for (const auto& [part, share] : s["attribution"].items()) {
     const double value = share.get<double>();
