@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -150,7 +151,7 @@ std::string summary_text(const std::string& summary_json) {
   for (const auto& [part, share] : s["attribution"].items()) {
     const double value = share.get<double>();
     text += fmt::format("  {:<12} {:>5.1f} %  {}\n", part, 100 * value,
-                        std::string(static_cast<std::size_t>(value * 50 + 0.5), '#'));
+                        std::string(static_cast<std::size_t>(std::lround(value * 50)), '#'));
   }
   text += fmt::format("bottleneck {} with {:.1f} % of a step, then {} with {:.1f} %\n",
                       s["bottleneck"]["part"].get<std::string>(),

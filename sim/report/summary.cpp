@@ -229,7 +229,9 @@ std::vector<std::pair<std::string, std::string>> flatten(const Json& summary) {
   std::vector<std::pair<std::string, std::string>> all;
   for (const auto& [key, value] : summary.items()) {
     if (value.is_object()) {
-      for (auto& [name, text] : flatten(value)) all.emplace_back(key + "." + name, text);
+      for (auto& [name, text] : flatten(value)) {
+        all.emplace_back(std::string(key).append(".").append(name), text);
+      }
     } else {
       all.emplace_back(key, value.is_string() ? value.get<std::string>()
                                               : (value.is_null() ? "" : value.dump()));
