@@ -23,7 +23,7 @@ struct HardwareConfig {
   double gemm_tflops = 375;   // library GEMM, for prefill
   double fma_tflops = 115.5;  // fp32 outside the tensor cores
   std::int64_t shared_memory_per_block_bytes = 101376;
-  double launch_us = 5;            // host time of one kernel launch in eager mode
+  double launch_us = 73.5;         // host time of one kernel in eager mode, framework included
   double graph_node_gap_us = 0.6;  // gap between two nodes of a replayed graph
   double graph_launch_us = 5;      // host time of one graph launch
   double gemm_floor_us = 6.6;   // fixed time of one dense product and the small kernels beside it
@@ -55,8 +55,8 @@ inline constexpr Option<HardwareConfig> kHardwareOptions[] = {
      range(0.001, 1e6)},
     {"shared_memory_per_block_bytes", "B", "most shared memory that one block may take",
      &HardwareConfig::shared_memory_per_block_bytes, range(0, 1e7)},
-    {"launch_us", "us", "host time of one kernel launch in eager mode", &HardwareConfig::launch_us,
-     range(0, 1e6)},
+    {"launch_us", "us", "host time of one kernel in eager mode, framework dispatch included",
+     &HardwareConfig::launch_us, range(0, 1e6)},
     {"graph_node_gap_us", "us", "gap between two nodes of a replayed graph",
      &HardwareConfig::graph_node_gap_us, range(0, 1e6)},
     {"graph_launch_us", "us", "host time of one graph launch", &HardwareConfig::graph_launch_us,
