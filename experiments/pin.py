@@ -9,6 +9,7 @@ Figures, paper and lessons read pinned results where no fresh ones exist.
 """
 
 import argparse
+import hashlib
 import io
 import json
 import sys
@@ -26,10 +27,15 @@ def sweep_table(folder):
 
 
 def claims_table(folder):
-    rows = json.loads((folder / "claims.json").read_text())
-    columns = ("id", "topic", "statement", "source", "verdict", "computed", "tolerance", "needs",
-               "explanation")
-    return pd.DataFrame([{c: row.get(c) for c in columns} for row in rows])
+    """One row a claim; what was computed as 'name = low to high unit', joined by semicolons."""
+    def quantity(q):
+        low, high = f"{q['low']:.6g}", f"{q['high']:.6g}"
+        return f"{q['name']} = {low if low == high else f'{low} to {high}'} {q['unit']}".strip()
+
+    columns = ("id", "topic", "statement", "source", "verdict", "detail", "explanation")
+    return pd.DataFrame([
+        {**{c: row.get(c) for c in columns}, "computed": "; ".join(map(quantity, row["computed"]))}
+        for row in json.loads((folder / "claims.json").read_text())])
 
 
 # experiment -> (folder in results, file that a complete run has, table to pin)
@@ -71,13 +77,20 @@ def difference(old, new):
     return lines
 
 
+def origin_of(folder, needed):
+    """What is kept of the run's manifest. An audit has none: it is known by its checksum."""
+    manifest = folder / "manifest.json"
+    if manifest.is_file():
+        return figlib.short_manifest(json.loads(manifest.read_text()))
+    return {"sha256": hashlib.sha256((folder / needed).read_bytes()).hexdigest()}
+
+
 def pin(name, results, pinned_folder, dry_run):
     folder_name, needed, to_table = EXPERIMENTS[name]
     folder = figlib.run_folder(folder_name, results, needed)
     if folder is None:
         raise figlib.MissingInput(f"no {needed} in results/{folder_name}: run it first")
-    manifest = json.loads((folder / "manifest.json").read_text())
-    kept = figlib.short_manifest(manifest)
+    kept = origin_of(folder, needed)
     # Through CSV, so that what is compared is what is written.
     text = as_csv(to_table(folder))
     new = pd.read_csv(io.StringIO(text))
