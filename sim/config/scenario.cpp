@@ -155,6 +155,7 @@ const Layered* last_setting(const std::string& key, const std::vector<Layered>& 
 LoadedScenario load_scenario(const std::string& file, const Overrides& overrides) {
   LoadedScenario loaded;
   loaded.file = file;
+  loaded.overrides = overrides;
   const std::vector<BoundOption> options = bind_options(loaded.scenario);
   for (const BoundOption& option : options) {
     loaded.settings.push_back({option.key, "", option.unit, option.help, "default", ""});
@@ -196,14 +197,23 @@ LoadedScenario load_scenario(const std::string& file, const Overrides& overrides
 
 LoadedScenario at_sweep_point(const LoadedScenario& loaded,
                               const std::vector<std::string>& values) {
-  LoadedScenario point = loaded;
-  point.sweep.clear();
-  const std::vector<BoundOption> options = bind_options(point.scenario);
-  for (std::size_t a = 0; a < values.size(); ++a) {
-    const Layered item{loaded.sweep[a].key, values[a], "sweep", 0, ""};
-    apply(item, options, point.settings);
+  Overrides overrides;
+  const auto is_swept = [&](const std::string& key) {
+    return std::any_of(loaded.sweep.begin(), loaded.sweep.end(),
+                       [&](const SweepAxis& axis) { return axis.key == key; });
+  };
+  for (const std::string& text : loaded.overrides) {
+    const std::string key = text.substr(0, text.find('='));
+    if (!key.starts_with("sweep.") && !is_swept(key)) overrides.push_back(text);
   }
-  for (std::size_t i = 0; i < options.size(); ++i) point.settings[i].value = options[i].get();
+  for (std::size_t a = 0; a < values.size(); ++a) {
+    overrides.push_back(loaded.sweep[a].key + "=" + values[a]);
+  }
+  LoadedScenario point = load_scenario(loaded.file, overrides);
+  point.sweep.clear();
+  for (Setting& setting : point.settings) {
+    if (is_swept(setting.key)) setting.origin = "sweep";
+  }
   return point;
 }
 

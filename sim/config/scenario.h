@@ -57,22 +57,24 @@ struct SweepAxis {
   std::vector<std::string> values;
 };
 
+// "section.key=value" pairs of the command line, in order, without the leading dashes.
+using Overrides = std::vector<std::string>;
+
 struct LoadedScenario {
   std::string file;
+  Overrides overrides;  // of the command line, as given
   Scenario scenario;
   std::vector<Setting> settings;  // every key, in table order
   std::vector<SweepAxis> sweep;   // empty: a single run
 };
-
-// "section.key=value" pairs of the command line, in order, without the leading dashes.
-using Overrides = std::vector<std::string>;
 
 // Reads an experiment file and applies the layers. Throws UserError: unknown key (with the nearest
 // known one), repeated key, wrong type, value out of range, preset not found; with file, line and
 // key.
 LoadedScenario load_scenario(const std::string& file, const Overrides& overrides);
 
-// The scenario of one point of a sweep: `values` belongs to loaded.sweep, one value an axis.
+// The scenario of one point of a sweep: `values` belongs to loaded.sweep, one value an axis. Reads
+// the files again, so that a swept preset brings its values.
 LoadedScenario at_sweep_point(const LoadedScenario& loaded, const std::vector<std::string>& values);
 
 // Text of every key for --help: name, unit, default, accepted values, help.

@@ -131,6 +131,21 @@ TEST_CASE("a sweep is the cross product of its axes; lists are separated by semi
   CHECK(failure(unknown).find(":2: 'workload.bach': unknown key") != std::string::npos);
 }
 
+TEST_CASE("a swept preset brings its values, and an axis wins over the command line") {
+  const TemporaryFolder folder;
+  const std::string a = folder.write("a.cfg", "[hardware]\nsms = 10 # cited: a\n");
+  const std::string b = folder.write("b.cfg", "[hardware]\nsms = 20 # cited: b\n");
+  const std::string file =
+      folder.write("x.cfg", "[sweep]\nhardware.preset = " + a + ", " + b + "\n");
+  const LoadedScenario loaded = load_scenario(file, {"hardware.preset=" + a, "run.seed=7"});
+  const LoadedScenario point = at_sweep_point(loaded, {b});
+  CHECK(point.scenario.deployment.hardware.sms == 20);
+  CHECK(setting(point, "hardware.sms").tag == "cited: b");
+  CHECK(setting(point, "hardware.preset").origin == "sweep");
+  CHECK(point.scenario.run.seed == 7);
+  CHECK(point.sweep.empty());
+}
+
 TEST_CASE("every option round-trips through its own text") {
   Scenario scenario;
   for (const BoundOption& option : bind_options(scenario)) {
