@@ -7,6 +7,8 @@
 #include <filesystem>
 
 #include "sim/config/config_file.h"
+#include "sim/config/hf_model.h"
+#include "sim/config/input_file.h"
 #include "sim/core/error.h"
 
 namespace shiftpoint {
@@ -44,7 +46,8 @@ std::string find_preset(const std::string& experiment_file, const std::string& s
                         const Layered& wanted) {
   const std::string kind = section == "model" ? "models" : "hardware";
   const std::string& name = wanted.value;
-  const bool is_path = name.find('/') != std::string::npos || name.ends_with(".cfg");
+  const bool is_path =
+      name.find('/') != std::string::npos || name.ends_with(".cfg") || name.ends_with(".json");
   const fs::path folder = find_data_folder(experiment_file, kind);
   const fs::path path = is_path ? fs::path(name) : folder / (name + ".cfg");
   if (fs::is_regular_file(path)) return path.lexically_relative(fs::current_path()).string();
@@ -86,6 +89,13 @@ std::vector<Layered> read_layer(const std::string& file, const std::vector<Bound
 std::vector<Layered> read_preset(const std::string& experiment_file, const std::string& section,
                                  const Layered& wanted, const std::vector<BoundOption>& options) {
   const std::string path = find_preset(experiment_file, section, wanted);
+  if (section == "model" && path.ends_with(".json")) {
+    std::vector<Layered> layer;
+    for (const ModelValue& v : read_hf_config(read_input_file(path).bytes, path)) {
+      layer.push_back({v.key, v.value, path, 0, v.tag});
+    }
+    return layer;
+  }
   std::vector<Layered> layer = read_layer(path, options);
   for (const Layered& item : layer) {
     if (!item.key.starts_with(section + ".") || item.key == section + ".preset") {

@@ -48,7 +48,9 @@ struct ModelConfig {
 };
 
 inline constexpr Option<ModelConfig> kModelOptions[] = {
-    {"preset", "", "file of data/models without .cfg, or a path", &ModelConfig::preset},
+    {"preset", "",
+     "file of data/models without .cfg, a path to a .cfg, or a Hugging Face config.json",
+     &ModelConfig::preset},
     {"layers", "", "transformer layers", &ModelConfig::layers, range(1, 1000)},
     {"dense_layers", "", "first layers without experts", &ModelConfig::dense_layers,
      range(0, 1000)},
