@@ -12,13 +12,16 @@ import argparse
 import hashlib
 import io
 import json
+import shutil
 import sys
+import tempfile
 from pathlib import Path
 
 import pandas as pd
 
 sys.path.insert(0, str(Path(__file__).resolve().parent / "plots"))
 import azure_conv  # noqa: E402
+import bottleneck_shift  # noqa: E402
 import figlib  # noqa: E402
 
 
@@ -85,6 +88,12 @@ def origin_of(folder, needed):
     return {"sha256": hashlib.sha256((folder / needed).read_bytes()).hexdigest()}
 
 
+def draw_for_readme(folder):
+    with tempfile.TemporaryDirectory() as scratch:
+        bottleneck_shift.make(None, scratch)
+        shutil.copy(Path(scratch) / f"{bottleneck_shift.NAME}.png", folder)
+
+
 def pin(name, results, pinned_folder, dry_run):
     folder_name, needed, to_table = EXPERIMENTS[name]
     folder = figlib.run_folder(folder_name, results, needed)
@@ -108,6 +117,8 @@ def pin(name, results, pinned_folder, dry_run):
         pinned_folder.mkdir(parents=True, exist_ok=True)
         target.write_text(text)
         target.with_suffix(".manifest.json").write_text(json.dumps(kept, indent=2) + "\n")
+        if name == bottleneck_shift.NAME and pinned_folder == figlib.PINNED:
+            draw_for_readme(pinned_folder)
 
 
 def main():

@@ -7,12 +7,13 @@ import figlib
 from figlib import PARTS, VARIANTS
 
 NAME = "bottleneck_shift"
-# Kernel of each published series, with the words that the articles use.
+# (variant, nsplit, eager) of each published series, with the words that the articles use.
 PUBLISHED = {
-    ("extend-serial", ""): "Triton kernel",
-    ("split-scalar", "16"): "own kernel, NSPLIT 16",
-    ("split-scalar", "64"): "own kernel, NSPLIT 64",
-    ("split-vector", "64"): "NSPLIT 64, 128-bit loads",
+    ("extend-serial", "", False): "Triton kernel",
+    ("split-scalar", "16", False): "own kernel, NSPLIT 16",
+    ("split-scalar", "64", False): "own kernel, NSPLIT 64",
+    ("split-vector", "64", False): "NSPLIT 64, 128-bit loads",
+    ("split-scalar", "16", True): "own kernel, NSPLIT 16, eager",
 }
 
 
@@ -35,10 +36,12 @@ def draw_totals(axis, series, published):
     place_labels(axis, last, [(rows["ms_per_token.total"].iloc[-1],
                                variant + (" (eager)" if mode == "eager" else ""))
                               for variant, mode, rows in series])
-    for (variant, nsplit), name in PUBLISHED.items():
-        rows = published[(published["variant"] == variant) & (published["nsplit"] == nsplit)]
+    for (variant, nsplit, eager), name in PUBLISHED.items():
+        rows = published[(published["variant"] == variant) & (published["nsplit"] == nsplit)
+                         & ((published["launch_mode"] == "eager") == eager)]
         shade, _, marker = VARIANTS[variant]
         fill = "white" if nsplit == "16" else shade
+        marker = "P" if eager else marker
         axis.plot(rows["context_tokens"], rows["ms_per_token"], linestyle="none", marker=marker,
                   markerfacecolor=fill, markeredgecolor=shade, markersize=6,
                   clip_on=False, zorder=3, label=f"published: {name}")
@@ -88,8 +91,8 @@ def where_attention_leads(cross, rows):
 
 
 def split_text(nsplit):
-    return (f"{nsplit} splits in the kernels that split" if int(nsplit)
-            else "as many KV splits as fill the card")
+    return (f"{nsplit} KV splits" if int(nsplit)
+            else "KV splits as each kernel has them")
 
 
 def caption(result, leads, published):
@@ -115,7 +118,6 @@ def make(results, output):
                            "ms_per_token.total"], NAME)
     figlib.check_shares(table, NAME)
     published = figlib.published_throughput()
-    published = published[published["launch_mode"] != "eager"].copy()
     # The first kernel does not split.
     published["nsplit"] = ["" if np.isnan(n) else f"{n:.0f}" for n in published["nsplit"]]
     series = list(series_of(table))

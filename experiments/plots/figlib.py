@@ -31,7 +31,7 @@ PARTS = {
     "dense": ("dense layers", "#999999"),
     "draft": ("draft", "#CC79A7"),
     "host": ("host", "#F0E442"),
-    "launch": ("launch gaps", "#E69F00"),
+    "launch": ("waiting for launches", "#E69F00"),
 }
 
 # Kernels are told apart by shade, dash and marker, because colour means cause.
