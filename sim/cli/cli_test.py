@@ -174,6 +174,8 @@ class Program(unittest.TestCase):
         self.assertEqual(done.returncode, 0, done.stderr)
         for name in ("points.csv", "manifest.json"):
             self.assertEqual((whole / name).read_bytes(), (parts / name).read_bytes())
+        header = (whole / "points.csv").read_text().splitlines()[0].split(",")
+        self.assertEqual(len(header), len(set(header)))
 
     def test_audit_writes_verdicts(self):
         out = self.tmp / "audit"

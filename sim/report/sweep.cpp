@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include <nlohmann/json.hpp>
 
 #include "sim/core/error.h"
@@ -98,7 +100,12 @@ void merge_sweep(const LoadedScenario& loaded) {
       continue;
     }
     if (missing_count > 0) continue;
-    const auto flat = flatten(nlohmann::ordered_json::parse(read_text(dir + "/summary.json")));
+    auto flat = flatten(nlohmann::ordered_json::parse(read_text(dir + "/summary.json")));
+    // A swept key that a summary also names (moe.placement) is one column.
+    std::erase_if(flat, [&](const auto& field) {
+      return std::any_of(loaded.sweep.begin(), loaded.sweep.end(),
+                         [&](const SweepAxis& axis) { return axis.key == field.first; });
+    });
     if (csv.empty()) {
       csv = "point";
       for (const SweepAxis& axis : loaded.sweep) csv += "," + axis.key;
