@@ -34,7 +34,7 @@ po::options_description describe(const std::vector<std::string>& own) {
   key = key.substr(0, key.find('='));
   const std::string near = nearest_key(key, bind_options(defaults));
   throw UsageError(describe_bad_input(
-      {"command line", 0}, token, "unknown option",
+      {"command line", 0}, "", "unknown option " + quoted_excerpt(token),
       near.empty() ? fmt::format("what 'shiftpoint {} --help' lists", command.name)
                    : fmt::format("did you mean '--{}'?", near)));
 }
@@ -81,6 +81,7 @@ FileArguments parse_arguments(const Command& command, const std::vector<std::str
     }
     const std::string value = option.value.empty() ? "" : option.value.front();
     if (option.string_key == "file") {
+      if (value.size() > 1 && value.front() == '-') unknown_option(command, value);
       result.files.push_back(value);
     } else if (std::find(own.begin(), own.end(), option.string_key) != own.end()) {
       if (!result.flag(option.string_key).empty()) {
@@ -92,9 +93,9 @@ FileArguments parse_arguments(const Command& command, const std::vector<std::str
     }
   }
   if (result.files.size() != file_count) {
-    throw UsageError(fmt::format("found {} file{}; accepted: shiftpoint {} {}", result.files.size(),
-                                 result.files.size() == 1 ? "" : "s", command.name,
-                                 command.arguments));
+    throw UsageError(fmt::format("found {} argument{}; accepted: shiftpoint {} {}",
+                                 result.files.size(), result.files.size() == 1 ? "" : "s",
+                                 command.name, command.arguments));
   }
   return result;
 }
@@ -104,18 +105,44 @@ void print_help(const Command& command, const std::string& own_help, bool with_k
             << "\n"
             << own_help;
   if (with_keys) {
-    std::cout << "\nEvery key below works on the command line (--section.key=value) and in a file\n"
-                 "(key = value under [section]); shown with its default.\n"
-              << options_help();
+    std::cout
+        << "\nEvery key below works on the command line (--section.key=value) and in a file\n"
+           "(key = value under [section]); shown with its default. A [sweep] section takes\n"
+           "section.key = value, value, ... (lists are separated by ';'); a key given on the\n"
+           "command line is not swept.\n"
+        << options_help();
+  }
+}
+
+void with_usage_errors(const LoadedScenario& loaded, const std::function<void()>& action) {
+  bool bad_value = false;
+  try {
+    with_places(loaded, [&] {
+      try {
+        action();
+      } catch (const BadValue&) {
+        bad_value = true;
+        throw;
+      }
+    });
+  } catch (const UserError& error) {
+    if (bad_value) throw UsageError(error.what());
+    throw;
   }
 }
 
 LoadedScenario load_or_usage_error(const std::string& file, const Overrides& overrides) {
+  LoadedScenario loaded;
   try {
-    return load_scenario(file, overrides);
+    loaded = load_scenario(file, overrides);
   } catch (const UserError& error) {
     throw UsageError(error.what());
   }
+  // The points of a sweep are checked one by one, when they run.
+  if (loaded.sweep.empty()) {
+    with_usage_errors(loaded, [&] { check_deployment(loaded.scenario.deployment); });
+  }
+  return loaded;
 }
 
 }  // namespace shiftpoint

@@ -104,12 +104,18 @@ class Program(unittest.TestCase):
         good = self.write("good.cfg", "")
         self.refuses(2, ["workload.batch", "found '-1'", "1 .. 1000000"], "run", good,
                      "--workload.batch=-1")
-        self.refuses(2, ["--workload.bach", "did you mean '--workload.batch'"], "run", good,
+        self.refuses(2, ["--workload.bach=1", "did you mean '--workload.batch'"], "run", good,
                      "--workload.bach=1")
         self.refuses(2, ["workload.batch", "repeated"], "run", good, "--workload.batch=1",
                      "--workload.batch=2")
         self.refuses(2, ["unknown command 'walk'", "run|sweep"], "walk")
-        self.refuses(2, ["found 0 files"], "run")
+        self.refuses(2, ["found 0 arguments"], "run")
+        self.refuses(2, ["unknown option '-x'"], "run", good, "-x")
+        self.refuses(2, ["cannot be opened"], "run", self.tmp)
+        ranks = self.write("ranks.cfg", "[hardware]\nranks = 3\n")
+        self.refuses(2, ["ranks.cfg:2", "hardware.ranks", "64 attention heads"], "run", ranks)
+        self.refuses(2, ["ranks.cfg:2", "hardware.ranks"], "explain", ranks)
+        ranks.unlink()
         self.refuses(2, ["cannot be opened"], "run", self.tmp / "none.cfg")
         self.refuses(2, ["[sweep]", "shiftpoint sweep"], "run", SMOKE / "bottleneck_shift.cfg")
         self.refuses(2, ["--shard", "found '2/2'", "0 <= i < n"], "sweep",
@@ -123,15 +129,17 @@ class Program(unittest.TestCase):
                            "2023-11-16 18:00:00.0000000,12,x\n")
         self.refuses(1, ["t.csv:2", "GeneratedTokens", "'x'"], "run", SMOKE / "azure_conv.cfg",
                      f"--workload.trace={trace}", f"--output.dir={out}")
-        self.refuses(1, ["workload.trace"], "run", ROOT / "experiments/azure_conv.cfg",
+        self.refuses(2, ["workload.trace"], "run", ROOT / "experiments/azure_conv.cfg",
                      f"--output.dir={out}")
-        self.refuses(1, ["kvcache.slots", "weights"], "run", SMOKE / "azure_conv.cfg",
+        self.refuses(2, ["kvcache.slots", "weights"], "run", SMOKE / "azure_conv.cfg",
                      "--hardware.memory_bytes=1e9", f"--output.dir={out}")
+        self.refuses(1, ["cannot be opened"], "run", SMOKE / "azure_conv.cfg",
+                     f"--workload.trace={self.tmp}", f"--output.dir={out}")
         self.assertFalse(out.exists())
         precious = self.tmp / "precious"
         precious.mkdir()
         (precious / "file").write_text("x")
-        self.refuses(1, ["is no result folder"], "run", SMOKE / "azure_conv.cfg",
+        self.refuses(2, ["output.dir", "is no result folder"], "run", SMOKE / "azure_conv.cfg",
                      f"--output.dir={precious}")
         self.assertEqual((precious / "file").read_text(), "x")
         self.assertEqual(sorted(p.name for p in self.tmp.iterdir()), ["precious", "t.csv"])
@@ -176,6 +184,28 @@ class Program(unittest.TestCase):
             self.assertEqual((whole / name).read_bytes(), (parts / name).read_bytes())
         header = (whole / "points.csv").read_text().splitlines()[0].split(",")
         self.assertEqual(len(header), len(set(header)))
+
+    def test_sweeps_refuse_points_that_are_the_same_experiment(self):
+        config = self.write("same.cfg", "[sweep]\nworkload.rate_per_s = 1, 2\n")  # closed loop
+        self.refuses(2, ["points 0 and 1 are the same experiment", "workload.rate_per_s"], "sweep",
+                     config, f"--output.dir={self.tmp / 'out'}")
+
+    def test_notes_say_what_the_numbers_rest_on(self):
+        out = f"--output.dir={self.tmp / 'out'}"
+        done = call("run", SMOKE / "azure_conv.cfg", out, "--kvcache.slots=2000000000",
+                    "--workload.batch=3", "--workload.time_scale=0.001")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertRegex(done.stdout, r"note: kvcache.slots = 2000000000 is more than the \d+ that memory")
+        self.assertIn("note: workload.batch does nothing with workload.kind = trace", done.stdout)
+        self.assertRegex(done.stdout, r"note: overloaded: requests arrived over \d+ s")
+        self.assertRegex(done.stdout, r"time +\d+\.\d % verify steps, \d+\.\d % prefill")
+
+    def test_a_full_disk_behind_standard_output_is_an_error(self):
+        with open("/dev/full", "w", encoding="ascii") as full:
+            done = subprocess.run([PROGRAM, "explain", SMOKE / "azure_conv.cfg"], cwd=ROOT,
+                                  stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("standard output cannot be written", done.stderr)
 
     def test_audit_writes_verdicts(self):
         out = self.tmp / "audit"

@@ -3,6 +3,7 @@
 // 2 the input was wrong before anything ran.
 #pragma once
 
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -49,7 +50,12 @@ const Command& command_named(const std::string& name);
 // Prints what a command does and, with keys, every key of the option tables.
 void print_help(const Command& command, const std::string& own_help, bool with_keys);
 
+// Loads an experiment and checks that its deployment can work; every failure is a UsageError that
+// names the place of the key.
 LoadedScenario load_or_usage_error(const std::string& file, const Overrides& overrides);
+
+// Runs `action`; a value that turns out to be bad becomes a UsageError with the place that set it.
+void with_usage_errors(const LoadedScenario& loaded, const std::function<void()>& action);
 
 int command_run(const std::vector<std::string>& arguments);
 int command_sweep(const std::vector<std::string>& arguments);

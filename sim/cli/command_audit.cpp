@@ -73,6 +73,10 @@ int command_audit(const std::vector<std::string>& arguments) {
                                  ? find_upwards("experiments/claims/claims.csv")
                                  : parsed.flag("claims");
   const std::string results = parsed.flag("results").empty() ? "results" : parsed.flag("results");
+  if (!parsed.flag("results").empty() && !fs::is_directory(results)) {
+    throw UsageError(describe_bad_input({"command line", 0}, "--results",
+                                        "no folder " + quoted_excerpt(results), "a folder"));
+  }
   std::istringstream csv(read_text(claims));
   const std::vector<ClaimVerdict> verdicts = audit_claims(csv, gather_inputs(claims, results));
 

@@ -24,7 +24,7 @@ int command_explain(const std::vector<std::string>& arguments) {
   value_width = std::min<std::size_t>(value_width, 32);
   for (const Setting& s : loaded.settings) {
     const std::string value =
-        (s.value.empty() ? "-" : s.value) + (s.unit.empty() ? "" : " " + s.unit);
+        (s.value.empty() ? "(empty)" : s.value) + (s.unit.empty() ? "" : " " + s.unit);
     std::cout << fmt::format("{:<{}}  {:<{}}  {}", s.key, key_width, value, value_width, s.origin);
     if (!s.tag.empty()) std::cout << "  (" << s.tag << ")";
     std::cout << "\n";

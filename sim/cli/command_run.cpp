@@ -4,6 +4,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
+#include "sim/config/unused_keys.h"
 #include "sim/report/experiment.h"
 
 namespace shiftpoint {
@@ -15,20 +16,24 @@ int command_run(const std::vector<std::string>& arguments) {
     print_help(command, "", true);
     return 0;
   }
-  LoadedScenario loaded = load_or_usage_error(parsed.files[0], parsed.overrides);
+  const LoadedScenario loaded = load_or_usage_error(parsed.files[0], parsed.overrides);
   if (!loaded.sweep.empty()) {
     throw UsageError(parsed.files[0] + ": has a [sweep] section; accepted: shiftpoint sweep " +
                      parsed.files[0]);
   }
-  const Experiment experiment = prepare_experiment(std::move(loaded));
-  const std::string dir = result_dir(experiment);
-  ProgressLine line;
-  const ExperimentResult result = run_experiment(
-      experiment, dir, Detail::kFull, [&](std::int64_t ended, std::int64_t total, Nanos now) {
-        line.show(
-            fmt::format("{} of {} requests, {:.1f} s simulated", ended, total, s_from_nanos(now)));
-      });
+  const std::vector<std::string> unused = unused_keys(loaded, parsed.overrides);
+  ExperimentResult result;
+  with_usage_errors(loaded, [&] {
+    const Experiment experiment = prepare_experiment(loaded);
+    ProgressLine line;
+    result = run_experiment(experiment, result_dir(experiment), Detail::kFull,
+                            [&](std::int64_t ended, std::int64_t total, Nanos now) {
+                              line.show(fmt::format("{} of {} requests, {:.1f} s simulated", ended,
+                                                    total, s_from_nanos(now)));
+                            });
+  });
   std::cout << summary_text(result.summary_json);
+  for (const std::string& note : unused) std::cout << "note: " << note << "\n";
   for (const std::string& warning : result.warnings) std::cout << "note: " << warning << "\n";
   std::cout << "results in " << result.dir << "\n";
   return 0;

@@ -5,6 +5,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
+#include "sim/report/manifest.h"
 #include "sim/report/sweep.h"
 
 namespace shiftpoint {
@@ -42,15 +43,18 @@ int command_sweep(const std::vector<std::string>& arguments) {
   const Shard shard = parsed.flag("shard").empty() ? Shard{} : parse_shard(parsed.flag("shard"));
   const LoadedScenario loaded = load_or_usage_error(parsed.files[0], parsed.overrides);
   SweepCounts counts;
-  {
+  with_usage_errors(loaded, [&] {
     ProgressLine line;
     counts =
         run_sweep(loaded, shard, [&](std::int64_t p, std::int64_t n, const std::string& label) {
           line.show(fmt::format("point {} of {}: {}", p + 1, n, label));
         });
-  }
+  });
   std::cout << fmt::format("{} of {} points run, {} were complete\n", counts.run, counts.points,
                            counts.skipped);
+  if (revision_text().ends_with("-modified")) {
+    std::cout << "note: built from uncommitted changes, so that no earlier result is reused\n";
+  }
   if (shard.count == 1) {
     merge_sweep(loaded);
     std::cout << "results in " << sweep_dir(loaded) << "/points.csv\n";

@@ -7,7 +7,10 @@
 // The only place that turns exceptions into exit statuses.
 int main(int argc, char** argv) {
   try {
-    return shiftpoint::run_command({argv + 1, argv + argc});
+    const int status = shiftpoint::run_command({argv + 1, argv + argc});
+    std::cout.flush();
+    if (!std::cout) throw shiftpoint::UserError("standard output cannot be written");
+    return status;
   } catch (const shiftpoint::UsageError& error) {
     std::cerr << "shiftpoint: " << error.what() << "\n";
     return 2;

@@ -7,6 +7,8 @@
 #include <cmath>
 #include <optional>
 
+#include "sim/core/error.h"
+
 namespace shiftpoint {
 namespace {
 
@@ -41,7 +43,7 @@ bool in_range(double value, const Accepted& accepted) {
 }
 
 std::string found(std::string_view text) {
-  return fmt::format("found '{}'", trim(text));
+  return "found " + quoted_excerpt(trim(text));
 }
 
 // One overload of bind_member a member type. All return by filling `option`.

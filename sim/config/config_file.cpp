@@ -1,6 +1,7 @@
 #include "sim/config/config_file.h"
 
 #include <boost/program_options.hpp>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -32,8 +33,20 @@ FileEntry parse_line(const std::string& file, std::int64_t line, const std::stri
   } catch (const po::error&) {
     // Falls through to our message, which has file and line.
   }
-  throw_bad_input({file, line}, "", "found '" + trimmed(text) + "'",
+  throw_bad_input({file, line}, "", "found " + quoted_excerpt(trimmed(text)),
                   "[section], key = value, or # comment");
+}
+
+// What a file says may reach a terminal: no control bytes.
+void require_text(const std::string& file, std::int64_t line, const std::string& text) {
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if ((byte < 0x20 && c != '\t' && c != '\r') || byte == 0x7f) {
+      throw_bad_input({file, line}, "",
+                      "byte " + std::to_string(byte) + " in " + quoted_excerpt(text),
+                      "text without control bytes");
+    }
+  }
 }
 
 }  // namespace
@@ -56,12 +69,15 @@ void require_known(const std::string& key, const std::string& file, std::int64_t
 std::vector<FileEntry> read_config_file(const std::string& path,
                                         const std::vector<BoundOption>& known) {
   std::ifstream in(path);
-  if (!in) throw_bad_input({path, 0}, "", "cannot be opened", "a readable configuration file");
+  if (!in || std::filesystem::is_directory(path))
+    throw_bad_input({path, 0}, "", "cannot be opened", "a readable configuration file");
   std::vector<FileEntry> entries;
   std::map<std::string, std::int64_t> first_line;
   std::string section;
   std::string text;
   for (std::int64_t line = 1; std::getline(in, text); ++line) {
+    if (line == 1 && text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);
+    require_text(path, line, text);
     const auto hash = text.find('#');
     const std::string comment = hash == std::string::npos ? "" : trimmed(text.substr(hash + 1));
     const std::string code = trimmed(text.substr(0, hash));

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <array>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -65,7 +66,9 @@ InputFile read_input_file(const std::string& path) {
     raw.assign(std::istreambuf_iterator<char>(std::cin), {});
   } else {
     std::ifstream in(path, std::ios::binary);
-    if (!in) throw_bad_input({path, 0}, "", "cannot be opened", "a readable file");
+    if (!in || std::filesystem::is_directory(path)) {
+      throw_bad_input({path, 0}, "", "cannot be opened", "a readable file");
+    }
     raw.assign(std::istreambuf_iterator<char>(in), {});
     if (in.bad()) throw_bad_input({path, 0}, "", "cannot be read", "a readable file");
   }

@@ -50,7 +50,7 @@ std::string find_preset(const std::string& experiment_file, const std::string& s
       name.find('/') != std::string::npos || name.ends_with(".cfg") || name.ends_with(".json");
   const fs::path folder = find_data_folder(experiment_file, kind);
   const fs::path path = is_path ? fs::path(name) : folder / (name + ".cfg");
-  if (fs::is_regular_file(path)) return path.lexically_relative(fs::current_path()).string();
+  if (fs::is_regular_file(path)) return fs::proximate(path).string();
   std::vector<std::string> names;
   if (!is_path && fs::is_directory(folder)) {
     for (const auto& entry : fs::directory_iterator(folder)) {
@@ -130,6 +130,9 @@ std::vector<Layered> parse_overrides(const Overrides& overrides,
 // Values of a sweep axis: separated by commas, or by semicolons where each value is itself a list.
 SweepAxis parse_axis(const Layered& item, const std::vector<BoundOption>& options) {
   SweepAxis axis{item.key.substr(6), {}};
+  if (axis.key.starts_with("output.") || axis.key == "run.name") {
+    throw_bad_input({item.file, item.line}, item.key, "changes no result", "a key that does");
+  }
   const BoundOption& option = *find_option(axis.key, options);
   const char separator = option.is_list ? ';' : ',';
   const std::string before = option.get();
@@ -140,6 +143,10 @@ SweepAxis parse_axis(const Layered& item, const std::vector<BoundOption>& option
     if (!wrong.empty()) {
       throw_bad_input({item.file, item.line}, item.key, wrong,
                       fmt::format("{}, several separated by '{}'", option.accepted, separator));
+    }
+    if (std::find(axis.values.begin(), axis.values.end(), option.get()) != axis.values.end()) {
+      throw_bad_input({item.file, item.line}, item.key, "repeated value " + quoted_excerpt(text),
+                      "each value once");
     }
     axis.values.push_back(option.get());
     start = end + 1;
@@ -160,7 +167,32 @@ const Layered* last_setting(const std::string& key, const std::vector<Layered>& 
   return found;
 }
 
+// Part of a path under results/.
+void require_plain_name(const std::string& name) {
+  for (const char c : name) {
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '_' || c == '-';
+    if (!plain || name == "." || name == "..") {
+      throw_bad_input({}, "run.name", "found " + quoted_excerpt(name),
+                      "letters, digits, '.', '_', '-'");
+    }
+  }
+}
+
 }  // namespace
+
+void with_places(const LoadedScenario& loaded, const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const BadValue& bad) {
+    for (const Setting& setting : loaded.settings) {
+      if (setting.key == bad.field) {
+        throw_bad_input({setting.origin, 0}, bad.field, bad.found, bad.accepted);
+      }
+    }
+    throw;
+  }
+}
 
 LoadedScenario load_scenario(const std::string& file, const Overrides& overrides) {
   LoadedScenario loaded;
@@ -198,6 +230,11 @@ LoadedScenario load_scenario(const std::string& file, const Overrides& overrides
       }
     }
   }
+  // The command line comes first: a key given there is not swept.
+  std::erase_if(loaded.sweep, [&](const SweepAxis& axis) {
+    return last_setting(axis.key, {}, from_command_line) != nullptr;
+  });
+  with_places(loaded, [&] { require_plain_name(loaded.scenario.run.name); });
   if (loaded.scenario.run.name.empty()) {
     loaded.scenario.run.name = fs::path(file).stem().string();
   }
@@ -238,7 +275,7 @@ std::string options_help() {
       text += fmt::format("\n[{}]\n", section);
     }
     std::string value = option.get();
-    if (value.empty()) value = "-";
+    if (value.empty()) value = "(empty)";
     text += fmt::format("  --{}={}{}{}\n      {} ({})\n", option.key, value,
                         option.unit.empty() ? "" : " ", option.unit, option.help, option.accepted);
   }

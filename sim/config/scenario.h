@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,8 @@ struct RunConfig {
 };
 
 inline constexpr Option<RunConfig> kRunOptions[] = {
-    {"name", "", "name of the experiment; empty: the file's name", &RunConfig::name},
+    {"name", "", "name of the experiment (letters, digits, . _ -); empty: the file's name",
+     &RunConfig::name},
     {"seed", "", "seed of every random draw", &RunConfig::seed, range(0, 9007199254740992.0)},
 };
 
@@ -65,13 +67,17 @@ struct LoadedScenario {
   Overrides overrides;  // of the command line, as given
   Scenario scenario;
   std::vector<Setting> settings;  // every key, in table order
-  std::vector<SweepAxis> sweep;   // empty: a single run
+  std::vector<SweepAxis> sweep;   // empty: a single run. A key given on the command line is no axis
 };
 
 // Reads an experiment file and applies the layers. Throws UserError: unknown key (with the nearest
 // known one), repeated key, wrong type, value out of range, preset not found; with file, line and
 // key.
 LoadedScenario load_scenario(const std::string& file, const Overrides& overrides);
+
+// Runs `action`; a BadValue that it throws is said again with the place that set the key:
+// "FILE:LINE: 'key': found; accepted".
+void with_places(const LoadedScenario& loaded, const std::function<void()>& action);
 
 // The scenario of one point of a sweep: `values` belongs to loaded.sweep, one value an axis. Reads
 // the files again, so that a swept preset brings its values.

@@ -110,6 +110,48 @@ TEST_CASE("presets: unknown names list what there is; foreign keys are refused")
         std::string::npos);
 }
 
+TEST_CASE("presets by path: relative to the working folder, absolute, or missing") {
+  const TemporaryFolder folder;
+  folder.write("card.cfg", "[hardware]\nsms = 100\n");
+  const std::string file = folder.write("x.cfg", "");
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(folder.path());
+  for (const char* path : {"card.cfg", "./card.cfg"}) {
+    const LoadedScenario loaded = load_scenario("x.cfg", {std::string("hardware.preset=") + path});
+    CHECK(loaded.scenario.deployment.hardware.sms == 100);
+    CHECK(setting(loaded, "hardware.sms").origin == "card.cfg:2");
+  }
+  std::filesystem::current_path(before);
+  CHECK(failure(file, {"hardware.preset=none.cfg"}) ==
+        "command line: 'hardware.preset': no preset 'none.cfg'; accepted: a file in data/hardware "
+        "(SHIFTPOINT_DATA names another data folder) or a path to a .cfg");
+}
+
+TEST_CASE("odd files: a folder, a byte-order mark, carriage returns, control bytes") {
+  const TemporaryFolder folder;
+  CHECK(failure(folder.path().string()) == folder.path().string() +
+                                               ": cannot be opened; accepted: a readable "
+                                               "configuration file");
+  const std::string marked =
+      folder.write("bom.cfg", "\xEF\xBB\xBF[workload]\r\nbatch = 3\r\n# caf\xC3\xA9\r\n");
+  CHECK(load_scenario(marked, {}).scenario.workload.batch == 3);
+  const std::string bell = folder.write("bell.cfg", "[run]\nname = a\x07\n");
+  CHECK(failure(bell) == bell + ":2: byte 7 in 'name = a?'; accepted: text without control bytes");
+  const std::string path = folder.write("path.cfg", "[run]\nname = ../x\n");
+  CHECK(failure(path) ==
+        path + ":2: 'run.name': found '../x'; accepted: letters, digits, '.', '_', '-'");
+}
+
+TEST_CASE("a bad value found later is reported where it was set") {
+  const TemporaryFolder folder;
+  const std::string file = folder.write("x.cfg", "[hardware]\nranks = 3\n");
+  const LoadedScenario loaded = load_scenario(file, {});
+  CHECK(message_of<UserError>([&] {
+          with_places(loaded,
+                      [] { throw_bad_input({}, "hardware.ranks", "64 heads", "a divisor"); });
+        }) == file + ":2: 'hardware.ranks': 64 heads; accepted: a divisor");
+}
+
 TEST_CASE("a sweep is the cross product of its axes; lists are separated by semicolons") {
   const TemporaryFolder folder;
   const std::string file = folder.write(
@@ -123,21 +165,29 @@ TEST_CASE("a sweep is the cross product of its axes; lists are separated by semi
   CHECK(point.scenario.workload.batch == 16);
   CHECK(point.scenario.deployment.speculation.conditional == std::vector<double>{0.5, 0.25});
   CHECK(setting(point, "workload.batch").origin == "sweep");
+  // A key on the command line is not swept.
+  CHECK(load_scenario(file, {"workload.batch=8"}).sweep.size() == 1);
   const std::string bad = folder.write("bad.cfg", "[sweep]\nworkload.batch = 1, x\n");
   CHECK(failure(bad) == bad +
                             ":2: 'sweep.workload.batch': found 'x'; accepted: integer, 1 .. "
                             "1000000, several separated by ','");
+  const std::string twice = folder.write("twice.cfg", "[sweep]\nworkload.batch = 1, 1\n");
+  CHECK(failure(twice) ==
+        twice + ":2: 'sweep.workload.batch': repeated value ' 1'; accepted: each value once");
+  const std::string inert = folder.write("inert.cfg", "[sweep]\noutput.steps_rows = 1, 2\n");
+  CHECK(failure(inert) ==
+        inert + ":2: 'sweep.output.steps_rows': changes no result; accepted: a key that does");
   const std::string unknown = folder.write("unknown.cfg", "[sweep]\nworkload.bach = 1\n");
   CHECK(failure(unknown).find(":2: 'workload.bach': unknown key") != std::string::npos);
 }
 
-TEST_CASE("a swept preset brings its values, and an axis wins over the command line") {
+TEST_CASE("a swept preset brings its values") {
   const TemporaryFolder folder;
   const std::string a = folder.write("a.cfg", "[hardware]\nsms = 10 # cited: a\n");
   const std::string b = folder.write("b.cfg", "[hardware]\nsms = 20 # cited: b\n");
   const std::string file =
       folder.write("x.cfg", "[sweep]\nhardware.preset = " + a + ", " + b + "\n");
-  const LoadedScenario loaded = load_scenario(file, {"hardware.preset=" + a, "run.seed=7"});
+  const LoadedScenario loaded = load_scenario(file, {"run.seed=7"});
   const LoadedScenario point = at_sweep_point(loaded, {b});
   CHECK(point.scenario.deployment.hardware.sms == 20);
   CHECK(setting(point, "hardware.sms").tag == "cited: b");

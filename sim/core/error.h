@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace shiftpoint {
 
@@ -13,6 +14,13 @@ namespace shiftpoint {
 // out.
 struct UserError : std::runtime_error {
   using std::runtime_error::runtime_error;
+};
+
+// A value of one key (or field) that no file or line is known for yet: whoever knows where the
+// value came from (config/) says it again with its place.
+struct BadValue : UserError {
+  BadValue(std::string which, std::string what_found, std::string what_accepted);
+  std::string field, found, accepted;
 };
 
 struct InvariantError : std::logic_error {
@@ -28,6 +36,11 @@ struct InputPlace {
 std::string describe_bad_input(const InputPlace& place, const std::string& field,
                                const std::string& found, const std::string& accepted);
 
+// "'text'", at most 60 characters of it, everything outside printable ASCII as '?': what a message
+// may show of an input.
+std::string quoted_excerpt(std::string_view text);
+
+// Throws BadValue when `place` names no file and `field` is given, UserError otherwise.
 [[noreturn]] void throw_bad_input(const InputPlace& place, const std::string& field,
                                   const std::string& found, const std::string& accepted);
 

@@ -1,5 +1,7 @@
 #include "sim/report/distribution.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -25,6 +27,11 @@ nlohmann::ordered_json distribution_ms(std::vector<Nanos> values_ns) {
   json["p99"] = quantile(99);
   json["max"] = ms_from_nanos(values_ns.back());
   return json;
+}
+
+std::string ms_text(Nanos ns) {
+  if (ns < 0) return {};
+  return fmt::format("{}.{:06}", ns / kNanosPerMilli, ns % kNanosPerMilli);
 }
 
 }  // namespace shiftpoint

@@ -31,28 +31,60 @@ std::string effective_hash(const LoadedScenario& loaded, const std::string& trac
   return sha256_hex(text).substr(0, 10);
 }
 
-std::vector<std::string> collect_warnings(const StepLog& steps, const Timeline& timeline,
-                                          const Scenario& scenario) {
+// What a reader must know before believing the numbers.
+std::vector<std::string> deployment_warnings(const Scenario& scenario, const Workload& workload,
+                                             const SimulationResult& result, const StepLog& steps) {
+  std::vector<std::string> warnings;
+  const KvCapacity& capacity = result.capacity;
+  if (capacity.origin == "user" && capacity.slots > capacity.estimated_slots) {
+    warnings.push_back(fmt::format("kvcache.slots = {} is more than the {} that memory leaves",
+                                   capacity.slots, capacity.estimated_slots));
+  }
+  // Open loop: the queue outlived the arrivals by more than a tenth of their span.
+  const Nanos span = workload.requests.empty() ? 0 : workload.requests.back().arrival_ns;
+  if (workload.concurrency == 0 && span > 0 && result.end_ns > span + span / 10) {
+    warnings.push_back(fmt::format(
+        "overloaded: requests arrived over {:.0f} s and were served over {:.0f} s; waiting times say "
+        "how long the overload lasted, not how long the server takes",
+        s_from_nanos(span), s_from_nanos(result.end_ns)));
+  }
+  if (steps.verify().expected_load_steps > 0) {
+    warnings.push_back(fmt::format(
+        "{} of {} verify steps had more than moe.exact_tokens_max = {} tokens: their loads are "
+        "expectations, balanced over the ranks",
+        steps.verify().expected_load_steps, steps.verify().steps,
+        scenario.deployment.moe.exact_tokens_max));
+  }
+  return warnings;
+}
+
+std::vector<std::string> cap_warnings(const StepLog& steps, const Timeline& timeline,
+                                      const Scenario& scenario) {
   std::vector<std::string> warnings;
   if (steps.rows_left_out() > 0) {
-    warnings.push_back(
-        fmt::format("steps.csv holds the first {} steps and leaves out {} "
-                    "(output.steps_rows)",
-                    steps.rows(), steps.rows_left_out()));
+    warnings.push_back(fmt::format("steps.csv holds the first {} steps and leaves out {} "
+                                   "(output.steps_rows)",
+                                   steps.rows(), steps.rows_left_out()));
   }
   if (timeline.steps_left_out() > 0 && scenario.output.timeline_events > 0) {
-    warnings.push_back(
-        fmt::format("timeline.json draws the first {} steps and leaves out {} "
-                    "(output.timeline_events)",
-                    timeline.steps_drawn(), timeline.steps_left_out()));
+    warnings.push_back(fmt::format("timeline.json draws the first {} steps and leaves out {} "
+                                   "(output.timeline_events)",
+                                   timeline.steps_drawn(), timeline.steps_left_out()));
   }
   const auto outside = steps.verify().outside_table_ns + steps.prefill().outside_table_ns;
   if (outside > 0) {
-    warnings.push_back(
-        fmt::format("{:.1f} ms of attention were looked up outside the recorded table",
-                    ms_from_nanos(outside)));
+    warnings.push_back(fmt::format("{:.1f} ms of attention were looked up outside the recorded table",
+                                   ms_from_nanos(outside)));
   }
   return warnings;
+}
+
+std::string bottleneck_text(const nlohmann::ordered_json& bottleneck) {
+  if (bottleneck["part"].is_null()) return "none";
+  return fmt::format("{} with {:.1f} %, then {} with {:.1f} %",
+                     bottleneck["part"].get<std::string>(), 100 * bottleneck["share"].get<double>(),
+                     bottleneck["runner_up"].get<std::string>(),
+                     100 * bottleneck["runner_up_share"].get<double>());
 }
 
 }  // namespace
@@ -101,10 +133,13 @@ ExperimentResult run_experiment(const Experiment& experiment, const std::string&
   ExperimentResult out;
   out.dir = dir;
   std::map<std::string, std::string> files;
+  out.warnings = deployment_warnings(scenario, experiment.workload, result, steps);
   out.summary_json = make_summary(scenario, experiment.workload, result, steps).dump(2) + "\n";
   files["summary.json"] = out.summary_json;
   if (full) {
-    out.warnings = collect_warnings(steps, timeline, scenario);
+    for (const std::string& warning : cap_warnings(steps, timeline, scenario)) {
+      out.warnings.push_back(warning);
+    }
     files["requests.csv"] = requests_csv(result);
     files["steps.csv"] = steps.csv();
     if (scenario.output.timeline_events > 0) files["timeline.json"] = timeline.json();
@@ -147,17 +182,19 @@ std::string summary_text(const std::string& summary_json) {
       "{:.2f} reserved\n",
       kv["pool_gb"].get<double>(), left_gb, kv["usable_gb"].get<double>(),
       kv["weights_gb"].get<double>(), kv["reserved_gb"].get<double>());
+  const auto& busy = s["busy"];
+  text += fmt::format("time       {:.1f} % verify steps, {:.1f} % prefill, {:.1f} % idle\n",
+                      100 * busy["verify_share"].get<double>(),
+                      100 * busy["prefill_share"].get<double>(),
+                      100 * busy["idle_share"].get<double>());
   text += "verify-step time by part:\n";
   for (const auto& [part, share] : s["attribution"].items()) {
-    const double value = share.get<double>();
-    text += fmt::format("  {:<12} {:>5.1f} %  {}\n", part, 100 * value,
+    const double value = share.is_null() ? 0 : share.get<double>();
+    text += fmt::format("  {:<12} {:>5.1f} %{}{}\n", part, 100 * value, value < 0.01 ? "" : "  ",
                         std::string(static_cast<std::size_t>(std::lround(value * 50)), '#'));
   }
-  text += fmt::format("bottleneck {} with {:.1f} % of a step, then {} with {:.1f} %\n",
-                      s["bottleneck"]["part"].get<std::string>(),
-                      100 * s["bottleneck"]["share"].get<double>(),
-                      s["bottleneck"]["runner_up"].get<std::string>(),
-                      100 * s["bottleneck"]["runner_up_share"].get<double>());
+  text += "bottleneck of a verify step: " + bottleneck_text(s["bottleneck"]) + "\n";
+  text += "bottleneck of all busy time: " + bottleneck_text(busy["bottleneck"]) + "\n";
   text += "timing     ";
   for (const char* source : {"model", "profile", "live"}) {
     text += fmt::format("{} {:.0f} %  ", source, 100 * s["timing_source"][source].get<double>());

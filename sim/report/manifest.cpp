@@ -54,7 +54,8 @@ std::string make_manifest(const Experiment& experiment,
     if (!s.tag.empty()) row["tag"] = s.tag;
     json["settings"].push_back(std::move(row));
   }
-  return json.dump(2) + "\n";
+  // A name from the command line may be any bytes.
+  return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace shiftpoint

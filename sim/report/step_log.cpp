@@ -4,6 +4,8 @@
 
 #include <iterator>
 
+#include "sim/report/distribution.h"
+
 namespace shiftpoint {
 namespace {
 
@@ -37,6 +39,7 @@ void StepLog::add(const StepResult& step) {
   sums.tokens += step.tokens;
   sums.emitted_tokens += step.emitted_tokens;
   sums.context_tokens += step.context_tokens;
+  sums.expected_load_steps += step.expected_loads ? 1 : 0;
   sums.activated_experts += step.activated_experts;
   sums.expert_imbalance += step.expert_imbalance;
   sums.pair_imbalance += step.pair_imbalance;
@@ -47,13 +50,12 @@ void StepLog::add(const StepResult& step) {
   if (rows_ == max_rows_) return;
   ++rows_;
   auto out = std::back_inserter(csv_);
-  // Milliseconds with six decimals are whole nanoseconds.
-  fmt::format_to(out, "{},{},{:.6f},{:.6f},{},{},{},{},{},{},{}", step.index,
+  fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{}", step.index,
                  step.kind == StepKind::kVerify ? "verify" : "prefill",
-                 ms_from_nanos(step.start_ns), ms_from_nanos(step.time.total_ns()), step.requests,
+                 ms_text(step.start_ns), ms_text(step.time.total_ns()), step.requests,
                  step.tokens, step.emitted_tokens, step.context_tokens, step.running, step.waiting,
                  step.free_slots);
-  for (const Nanos ns : step.time.part_ns) fmt::format_to(out, ",{:.6f}", ms_from_nanos(ns));
+  for (const Nanos ns : step.time.part_ns) fmt::format_to(out, ",{}", ms_text(ns));
   fmt::format_to(out, ",{:.4f},{:.4f},{:.4f},{:.4f}\n", step.activated_experts,
                  step.expert_imbalance, step.pair_imbalance, step.idle_ranks);
 }

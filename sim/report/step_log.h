@@ -31,6 +31,7 @@ class StepLog {
     std::int64_t tokens = 0;
     std::int64_t emitted_tokens = 0;
     std::int64_t context_tokens = 0;
+    std::int64_t expected_load_steps = 0;
     double activated_experts = 0, expert_imbalance = 0, pair_imbalance = 0, idle_ranks = 0;
     std::vector<Nanos> durations_ns;
 

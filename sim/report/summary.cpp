@@ -21,25 +21,46 @@ double ratio(std::int64_t numerator, std::int64_t denominator) {
   return ratio(static_cast<double>(numerator), static_cast<double>(denominator));
 }
 
-// Shares of the time of one kind of step; they sum to 1 (all 0 when there was no such step).
-Json attribution(const StepLog::Sums& sums) {
+// Shares of the time of steps by part; they sum to 1 (null when there was no such step).
+Json attribution(const Nanos (&part_ns)[kParts]) {
+  Nanos total = 0;
+  for (const Nanos ns : part_ns) total += ns;
   Json json;
   for (int p = 0; p < kParts; ++p) {
-    json[part_name(static_cast<Part>(p))] = ratio(sums.part_ns[p], sums.total_ns());
+    const char* name = part_name(static_cast<Part>(p));
+    json[name] = total > 0 ? Json(ratio(part_ns[p], total)) : Json(nullptr);
   }
   return json;
 }
 
 // The largest part with its share and its runner-up: a bottleneck is never a bare name.
-Json bottleneck(const StepLog::Sums& sums) {
+Json bottleneck(const Nanos (&part_ns)[kParts]) {
   int order[kParts];
-  for (int p = 0; p < kParts; ++p) order[p] = p;
-  std::stable_sort(order, order + kParts,
-                   [&](int a, int b) { return sums.part_ns[a] > sums.part_ns[b]; });
+  Nanos total = 0;
+  for (int p = 0; p < kParts; ++p) {
+    order[p] = p;
+    total += part_ns[p];
+  }
+  if (total == 0) {
+    return {{"part", nullptr}, {"share", nullptr}, {"runner_up", nullptr}, {"runner_up_share", nullptr}};
+  }
+  std::stable_sort(order, order + kParts, [&](int a, int b) { return part_ns[a] > part_ns[b]; });
   return {{"part", part_name(static_cast<Part>(order[0]))},
-          {"share", ratio(sums.part_ns[order[0]], sums.total_ns())},
+          {"share", ratio(part_ns[order[0]], total)},
           {"runner_up", part_name(static_cast<Part>(order[1]))},
-          {"runner_up_share", ratio(sums.part_ns[order[1]], sums.total_ns())}};
+          {"runner_up_share", ratio(part_ns[order[1]], total)}};
+}
+
+// Prefill and verify steps together: what limits the server, where "attribution" says what limits
+// decoding. Shares of the whole simulated time, idle included.
+Json busy_summary(const StepLog& steps, const SimulationResult& result) {
+  Nanos all[kParts];
+  for (int p = 0; p < kParts; ++p) all[p] = steps.verify().part_ns[p] + steps.prefill().part_ns[p];
+  return {{"verify_share", ratio(steps.verify().total_ns(), result.end_ns)},
+          {"prefill_share", ratio(steps.prefill().total_ns(), result.end_ns)},
+          {"idle_share", ratio(result.idle_ns, result.end_ns)},
+          {"attribution", attribution(all)},
+          {"bottleneck", bottleneck(all)}};
 }
 
 Json request_counts(const Workload& workload, const SimulationResult& result) {
@@ -108,6 +129,7 @@ Json kv_summary(const SimulationResult& result) {
   const KvCapacity& c = result.capacity;
   Json json = {{"slots", c.slots},
                {"origin", c.origin},
+               {"estimated_slots", c.estimated_slots},
                {"bytes_per_slot", c.bytes_per_slot},
                {"memory_gb", c.memory_bytes * 1e-9},
                {"usable_gb", c.usable_bytes * 1e-9},
@@ -162,6 +184,7 @@ Json moe_summary(const Scenario& scenario, const StepLog& steps) {
   return {{"placement", scenario.deployment.moe.placement},
           {"routing", scenario.deployment.moe.routing},
           {"tokens_per_step", ratio(v.tokens, v.steps)},
+          {"expected_load_share", ratio(v.expected_load_steps, v.steps)},
           {"activated_experts", ratio(v.activated_experts, n)},
           {"expert_imbalance", ratio(v.expert_imbalance, n)},
           {"pair_imbalance", ratio(v.pair_imbalance, n)},
@@ -188,8 +211,9 @@ Json make_summary(const Scenario& scenario, const Workload& workload,
                     {"prefill", s_from_nanos(steps.prefill().total_ns())},
                     {"idle", s_from_nanos(result.idle_ns)}};
   json["steps"] = {{"verify", v.steps}, {"prefill", steps.prefill().steps}};
-  json["attribution"] = attribution(v);
-  json["bottleneck"] = bottleneck(v);
+  json["attribution"] = attribution(v.part_ns);
+  json["bottleneck"] = bottleneck(v.part_ns);
+  json["busy"] = busy_summary(steps, result);
   Json per_token;
   for (int p = 0; p < kParts; ++p) {
     per_token[part_name(static_cast<Part>(p))] =
@@ -197,7 +221,7 @@ Json make_summary(const Scenario& scenario, const Workload& workload,
   }
   per_token["total"] = ratio(ms_from_nanos(v.total_ns()), static_cast<double>(v.emitted_tokens));
   json["ms_per_token"] = per_token;
-  json["prefill_attribution"] = attribution(steps.prefill());
+  json["prefill_attribution"] = attribution(steps.prefill().part_ns);
   json["attention"] = attention_summary(scenario, steps);
   json["timing_source"] = timing_source(steps);
   json["kv"] = kv_summary(result);
@@ -211,16 +235,12 @@ std::string requests_csv(const SimulationResult& result) {
       "ttft_ms,e2e_ms,verify_steps,accepted_drafts,retractions\n";
   auto out = std::back_inserter(text);
   for (const RequestResult& r : result.requests) {
-    fmt::format_to(out, "{},{},{:.6f},{},{},{:.6f},{:.6f},{:.6f},{:.6f},", r.id,
-                   outcome_name(r.outcome), ms_from_nanos(r.arrival_ns), r.input_tokens,
-                   r.output_tokens, ms_from_nanos(r.queue_ns), ms_from_nanos(r.prefill_ns),
-                   ms_from_nanos(r.decode_ns), ms_from_nanos(r.stall_ns));
-    if (r.first_token_ns >= 0) {
-      fmt::format_to(out, "{:.6f}", ms_from_nanos(r.first_token_ns - r.arrival_ns));
-    }
-    text += ',';
-    if (r.end_ns >= 0) fmt::format_to(out, "{:.6f}", ms_from_nanos(r.end_ns - r.arrival_ns));
-    fmt::format_to(out, ",{},{},{}\n", r.verify_steps, r.accepted_drafts, r.retractions);
+    const auto since_arrival = [&](Nanos ns) { return ns < 0 ? Nanos{-1} : ns - r.arrival_ns; };
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.id, outcome_name(r.outcome),
+                   ms_text(r.arrival_ns), r.input_tokens, r.output_tokens, ms_text(r.queue_ns),
+                   ms_text(r.prefill_ns), ms_text(r.decode_ns), ms_text(r.stall_ns),
+                   ms_text(since_arrival(r.first_token_ns)), ms_text(since_arrival(r.end_ns)),
+                   r.verify_steps, r.accepted_drafts, r.retractions);
   }
   return text;
 }

@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <map>
 
+#include "sim/config/input_file.h"
 #include "sim/core/error.h"
 #include "sim/report/distribution.h"
+#include "sim/report/experiment.h"
 #include "sim/report/result_folder.h"
 #include "sim/report/timeline.h"
 #include "sim/test_support/catch.h"
@@ -65,6 +67,7 @@ TEST_CASE("latencies of a request worked out by hand") {
   CHECK(s["attribution"]["attention"].get<double>() == Approx(2.0 / 3));
   CHECK(s["bottleneck"]["part"] == "attention");
   CHECK(s["bottleneck"]["runner_up"] == "experts");
+  CHECK(s["busy"]["bottleneck"]["part"] == "attention");  // there was no prefill
   // 60 ms of verify steps for 6 tokens.
   CHECK(s["ms_per_token"]["total"] == 10.0);
   double sum = 0;
@@ -138,23 +141,100 @@ TEST_CASE("a timeline stops at its cap and says so") {
   CHECK(nlohmann::json::parse(timeline.json())["otherData"]["cap_events"] == 45);
 }
 
-TEST_CASE("result folders appear whole, replace results and nothing else") {
+TEST_CASE("a cap too small for a step layer by layer still draws steps summed over layers") {
+  Timeline timeline(30, 2, 3, 1);  // layer by layer may need 42
+  StepResult step;
+  step.time[Part::kDense] = 10;
+  timeline.add(step, ExpertDetail{{0, 0, 0, 0}});
+  CHECK(timeline.steps_drawn() == 1);
+}
+
+namespace {
+
+// A manifest as make_manifest writes it, for the files given.
+std::string manifest_for(const std::map<std::string, std::string>& files) {
+  nlohmann::json json = {{"complete", true}, {"shiftpoint", {{"revision", "abc"}}}};
+  json["files"] = nlohmann::json::object();
+  for (const auto& [name, content] : files) json["files"][name] = sha256_hex(content);
+  return json.dump();
+}
+
+std::string refusal(const std::string& dir) {
+  return test::message_of<UserError>([&] { write_result_folder(dir, {{"a", "1"}}); });
+}
+
+}  // namespace
+
+TEST_CASE("result folders appear whole and replace results") {
   const test::TemporaryFolder folder;
   const std::string dir = (folder.path() / "out").string();
-  write_result_folder(dir, {{"manifest.json", "{\"complete\": true}"}, {"a", "1"}});
-  CHECK(is_complete_result(dir));
-  write_result_folder(dir + "/", {{"manifest.json", "{\"complete\": true}"}, {"b", "2"}});
+  write_result_folder(dir, {{"manifest.json", manifest_for({{"a", "1"}})}, {"a", "1"}});
+  CHECK(complete_revision(dir) == std::string("abc"));
+  write_result_folder(dir + "/", {{"manifest.json", manifest_for({{"b", "2"}})}, {"b", "2"}});
   CHECK_FALSE(std::filesystem::exists(dir + "/a"));
   CHECK(read_text(dir + "/b") == "2");
-  folder.write("precious/file", "x");
-  const std::string other = (folder.path() / "precious").string();
-  CHECK(test::message_of<UserError>([&] {
-          write_result_folder(other, {{"a", "1"}});
-        }).find("is no result folder") != std::string::npos);
-  CHECK(read_text(other + "/file") == "x");
-  // No temporary folder is left.
-  int entries = 0;
+  // Through a link, the folder it points to is replaced and the link stays.
+  const std::filesystem::path link = folder.path() / "link";
+  std::filesystem::create_directory_symlink(dir, link);
+  write_result_folder(link.string(), {{"manifest.json", manifest_for({{"c", "3"}})}, {"c", "3"}});
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(read_text(dir + "/c") == "3");
+  int entries = 0;  // no temporary folder is left
   for (const auto& e : std::filesystem::directory_iterator(folder.path()))
     entries += e.exists() ? 1 : 0;
   CHECK(entries == 2);
+}
+
+TEST_CASE("a folder that is no result, or holds more than one, is not touched") {
+  const test::TemporaryFolder folder;
+  folder.write("web/manifest.json", "{}");
+  folder.write("web/src/main.js", "code");
+  CHECK(refusal((folder.path() / "web").string()).find("is no result folder") != std::string::npos);
+  folder.write("notes/manifest.json", manifest_for({{"a", "1"}}));
+  folder.write("notes/a", "1");
+  folder.write("notes/my-notes.txt", "x");
+  CHECK(refusal((folder.path() / "notes").string()).find("also holds 'my-notes.txt'") !=
+        std::string::npos);
+  folder.write("sweep/manifest.json", manifest_for({}));
+  folder.write("sweep/points/p/x", "y");
+  CHECK(refusal((folder.path() / "sweep").string()).find("also holds 'points'") !=
+        std::string::npos);
+  const std::string file = folder.write("file", "x");
+  CHECK(refusal(file).find("is no folder") != std::string::npos);
+  CHECK(refusal(file + "/sub").find("cannot be written: Not a directory") != std::string::npos);
+  CHECK(read_text((folder.path() / "web/src/main.js").string()) == "code");
+  CHECK(read_text((folder.path() / "notes/my-notes.txt").string()) == "x");
+  CHECK(read_text((folder.path() / "sweep/points/p/x").string()) == "y");
+}
+
+TEST_CASE("a result is complete only with every file as its manifest has it") {
+  const test::TemporaryFolder folder;
+  const std::string dir = folder.path().string();
+  folder.write("manifest.json", manifest_for({{"a", "1"}}));
+  CHECK_FALSE(complete_revision(dir));  // a is missing
+  folder.write("a", "2");
+  CHECK_FALSE(complete_revision(dir));  // a was edited
+  folder.write("a", "1");
+  CHECK(complete_revision(dir) == std::string("abc"));
+  folder.write("manifest.json", "{\"complete\": true}");
+  CHECK_FALSE(complete_revision(dir));
+  folder.write("manifest.json", "{\"complete\": \"yes\", \"shiftpoint\": 3}");
+  CHECK_FALSE(complete_revision(dir));
+  folder.write("manifest.json", "not json");
+  CHECK_FALSE(complete_revision(dir));
+}
+
+TEST_CASE("milliseconds are printed from the integer, exact beyond what a double holds") {
+  CHECK(ms_text(0) == "0.000000");
+  CHECK(ms_text(1) == "0.000001");
+  CHECK(ms_text(20 * kNanosPerSecond + 5) == "20000.000005");
+  CHECK(ms_text(9007199254740993) == "9007199254.740993");  // 2^53 + 1
+  CHECK(ms_text(-1).empty());
+}
+
+TEST_CASE("without verify steps there is no bottleneck to name") {
+  const auto s = make_summary(Scenario{}, Workload{}, SimulationResult{}, StepLog(1));
+  CHECK(s["bottleneck"]["part"].is_null());
+  CHECK(s["attribution"]["attention"].is_null());
+  CHECK_NOTHROW(summary_text(s.dump()));
 }

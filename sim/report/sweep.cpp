@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "sim/config/input_file.h"
 #include "sim/core/error.h"
 #include "sim/report/manifest.h"
 #include "sim/report/result_folder.h"
@@ -41,6 +43,18 @@ std::string csv_field(const std::string& text) {
   return text.find_first_of(",\"") == std::string::npos ? text : "\"" + text + "\"";
 }
 
+// Two points with the same effective configuration: a swept key changes nothing here.
+void require_distinct(std::map<std::string, std::int64_t>& dirs, const std::string& dir,
+                      std::int64_t point, const LoadedScenario& loaded) {
+  const auto [earlier, fresh] = dirs.emplace(dir, point);
+  if (fresh) return;
+  std::string keys;
+  for (const SweepAxis& axis : loaded.sweep) keys += (keys.empty() ? "" : ", ") + axis.key;
+  throw_bad_input({loaded.file, 0}, "sweep",
+                  fmt::format("points {} and {} are the same experiment", earlier->second, point),
+                  "keys that change it (swept: " + keys + ")");
+}
+
 void require_axes(const LoadedScenario& loaded) {
   if (loaded.sweep.empty()) {
     throw_bad_input({loaded.file, 0}, "sweep", "no [sweep] section",
@@ -60,6 +74,7 @@ SweepCounts run_sweep(const LoadedScenario& loaded, const Shard& shard,
   require_axes(loaded);
   SweepCounts counts;
   counts.points = point_count(loaded);
+  std::map<std::string, std::int64_t> dirs;
   for (std::int64_t p = shard.index; p < counts.points; p += shard.count) {
     const std::vector<std::string> values = values_at(loaded, p);
     std::string label;
@@ -69,14 +84,12 @@ SweepCounts run_sweep(const LoadedScenario& loaded, const Shard& shard,
     if (progress) progress(p, counts.points, label);
     const Experiment point = prepare_experiment(at_sweep_point(loaded, values));
     const std::string dir = point_dir(loaded, point);
-    if (is_complete_result(dir)) {
-      const auto manifest = nlohmann::json::parse(read_text(dir + "/manifest.json"));
-      // A result of another build is no result of this one, and an uncommitted build has no name.
-      const std::string revision = revision_text();
-      if (manifest["shiftpoint"]["revision"] == revision && !revision.ends_with("-modified")) {
-        ++counts.skipped;
-        continue;
-      }
+    require_distinct(dirs, dir, p, loaded);
+    const std::optional<std::string> made_by = complete_revision(dir);
+    // A result of another build is no result of this one, and an uncommitted build has no name.
+    if (made_by == revision_text() && !made_by->ends_with("-modified")) {
+      ++counts.skipped;
+      continue;
     }
     run_experiment(point, dir, Detail::kSummaryOnly, {});
     ++counts.run;
@@ -91,15 +104,22 @@ void merge_sweep(const LoadedScenario& loaded) {
   std::string missing;
   std::int64_t missing_count = 0;
   std::string manifest_json;
+  std::string revision;
   for (std::int64_t p = 0; p < points; ++p) {
     const std::vector<std::string> values = values_at(loaded, p);
     const Experiment point = prepare_experiment(at_sweep_point(loaded, values));
     const std::string dir = point_dir(loaded, point);
-    if (!is_complete_result(dir)) {
+    const std::optional<std::string> made_by = complete_revision(dir);
+    if (!made_by) {
       if (++missing_count <= 10) missing += (missing.empty() ? "" : ", ") + std::to_string(p);
       continue;
     }
     if (missing_count > 0) continue;
+    if (revision.empty()) revision = *made_by;
+    if (*made_by != revision) {
+      throw UserError(fmt::format("{}: made by revision {}, point 0 by {}: sweep again with one build",
+                                  dir, *made_by, revision));
+    }
     auto flat = flatten(nlohmann::ordered_json::parse(read_text(dir + "/summary.json")));
     // A swept key that a summary also names (moe.placement) is one column.
     std::erase_if(flat, [&](const auto& field) {
@@ -135,7 +155,7 @@ void merge_sweep(const LoadedScenario& loaded) {
     }
   }
   manifest.erase("hash");
-  manifest.erase("files");
+  manifest["files"] = {{"points.csv", sha256_hex(csv)}};
   write_files(sweep_dir(loaded), {{"points.csv", csv}, {"manifest.json", manifest.dump(2) + "\n"}});
 }
 

@@ -21,6 +21,7 @@ void Simulator::report_step(StepKind kind, const StepTime& time, std::int64_t re
     step.waiting = static_cast<std::int64_t>(waiting_.size());
     step.free_slots = pool_->available();
     step.pool_slots = result_.capacity.slots;
+    step.expected_loads = tokens > loads_.exact_tokens_max();
     const LoadSummary load = loads_.summary();
     step.activated_experts = load.activated_experts;
     step.expert_imbalance = load.expert_imbalance;
@@ -101,6 +102,17 @@ void Simulator::close() {
 const char* outcome_name(Outcome outcome) {
   static constexpr const char* kNames[] = {"finished", "unservable", "in_flight", "not_arrived"};
   return kNames[static_cast<int>(outcome)];
+}
+
+void check_deployment(const Deployment& deployment) {
+  const ModelConfig& model = deployment.model;
+  make_router(deployment.moe.routing, model.experts, model.experts_per_token);
+  const auto placement = make_placement(deployment.moe.placement, model.experts,
+                                        model.experts_per_token, deployment.hardware.ranks);
+  make_acceptance(deployment.speculation);
+  const auto cost = make_cost_model(model, deployment.hardware, deployment.cost, placement->slice(),
+                                    deployment.speculation.draft_tokens);
+  kv_capacity(deployment, cost->weight_bytes_per_rank());
 }
 
 SimulationResult simulate(const Deployment& deployment, const Workload& workload,

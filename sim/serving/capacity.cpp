@@ -25,6 +25,9 @@ KvCapacity kv_capacity(const Deployment& deployment, double weight_bytes_per_ran
   c.reserved_bytes = deployment.kvcache.reserved_bytes;
   c.bytes_per_slot = deployment.model.kv_bytes_per_token();
   c.pool_bytes = c.usable_bytes - c.weight_bytes - c.reserved_bytes;
+  c.estimated_slots = c.pool_bytes >= c.bytes_per_slot
+                          ? static_cast<std::int64_t>(c.pool_bytes / c.bytes_per_slot) - 1
+                          : 0;  // slot 0 is padding
   if (deployment.kvcache.slots > 0) {
     c.slots = deployment.kvcache.slots;
     c.origin = "user";
@@ -32,10 +35,7 @@ KvCapacity kv_capacity(const Deployment& deployment, double weight_bytes_per_ran
     return c;
   }
   c.origin = "estimated";
-  // Slot ids are 32 bit; slot 0 is padding.
-  if (c.pool_bytes >= c.bytes_per_slot) {
-    c.slots = static_cast<std::int64_t>(c.pool_bytes / c.bytes_per_slot) - 1;
-  }
+  c.slots = c.estimated_slots;
   if (c.slots < 1 || c.slots > 2'000'000'000) {
     throw_bad_input(
         {}, "kvcache.slots",

@@ -33,7 +33,8 @@ inline constexpr Option<ServingConfig> kServingOptions[] = {
      range(1, 1e7)},
     {"reserve_output_fraction", "", "share of the outstanding output that admission sets aside",
      &ServingConfig::reserve_output_fraction, range(0, 1)},
-    {"horizon_s", "s", "stop the clock here; 0: run until every request has ended",
+    {"horizon_s", "s",
+     "no step starts from here on (one under way ends); 0: until every request has ended",
      &ServingConfig::horizon_s, range(0, 1e9)},
 };
 
@@ -47,10 +48,15 @@ struct Deployment {
   ServingConfig serving;
 };
 
+// Throws what simulate() would throw for this deployment before its first step: BadValue naming the
+// key.
+void check_deployment(const Deployment& deployment);
+
 // How many tokens the pool holds, and why.
 struct KvCapacity {
   std::int64_t slots = 0;
-  std::string origin;  // "user" or "estimated"
+  std::string origin;                // "user" or "estimated"
+  std::int64_t estimated_slots = 0;  // what memory leaves, below 1 if nothing
   double memory_bytes = 0, usable_bytes = 0, weight_bytes = 0, reserved_bytes = 0, pool_bytes = 0;
   double bytes_per_slot = 0;
 };
@@ -81,6 +87,7 @@ struct StepResult {
   std::int64_t requests = 0, tokens = 0, emitted_tokens = 0;
   std::int64_t context_tokens = 0;  // sum over the requests
   std::int64_t running = 0, waiting = 0, free_slots = 0, pool_slots = 0;
+  bool expected_loads = false;  // more tokens than moe.exact_tokens_max: loads are expectations
   // Mean over MoE layers; 0 without experts.
   double activated_experts = 0, expert_imbalance = 0, pair_imbalance = 0, idle_ranks = 0;
 };

@@ -229,6 +229,50 @@ TEST_CASE("a horizon stops the clock and what is open stays in flight") {
   CHECK(r.result.end_ns >= 50 * kNanosPerMilli);
 }
 
+TEST_CASE("a horizon in idle time ends the clock there") {
+  Deployment d = small();
+  d.serving.horizon_s = 5;
+  Workload w = closed_loop(2, 1, 50, 5);
+  w.concurrency = 0;
+  w.requests[1].arrival_ns = 1000 * kNanosPerSecond;
+  const Run r = run(d, w);
+  CHECK(r.result.end_ns == 5 * kNanosPerSecond);
+  CHECK(r.result.requests[0].outcome == Outcome::kFinished);
+  CHECK(r.result.requests[1].outcome == Outcome::kNotArrived);
+}
+
+TEST_CASE("a deployment that cannot work is refused by key before anything runs") {
+  const auto field = [](const Deployment& d) {
+    try {
+      check_deployment(d);
+    } catch (const BadValue& bad) {
+      return bad.field;
+    }
+    return std::string();
+  };
+  CHECK(field(small()).empty());
+  Deployment d = small();
+  d.hardware.ranks = 3;
+  CHECK(field(d) == "hardware.ranks");
+  d = small();
+  d.speculation.acceptance = "length-by-context";
+  d.speculation.length_tokens = {30};
+  CHECK(field(d) == "speculation.length_tokens");
+  d = small();
+  d.model.experts_per_token = 17;
+  CHECK(field(d) == "model.experts_per_token");
+  d = small();
+  d.kvcache.slots = 0;
+  d.hardware.memory_bytes = 1e9;
+  CHECK(field(d) == "kvcache.slots");
+}
+
+TEST_CASE("a step too long for the clock is an error of the input, not of the program") {
+  Deployment d = small();
+  d.hardware.dram_read_gbps = 1e-15;
+  CHECK_THROWS_AS(run(d, closed_loop(1, 1, 10, 2)), UserError);
+}
+
 TEST_CASE("capacity: bytes over bytes a token, and a clear message when nothing is left") {
   Deployment d;
   d.model.layers = 61;
@@ -244,6 +288,7 @@ TEST_CASE("capacity: bytes over bytes a token, and a clear message when nothing 
   d.kvcache.slots = 123;
   CHECK(kv_capacity(d, 70e9).slots == 123);
   CHECK(kv_capacity(d, 70e9).origin == "user");
+  CHECK(kv_capacity(d, 70e9).estimated_slots == 241916);
   d.kvcache.slots = 0;
   CHECK_THROWS_AS(kv_capacity(d, 95e9), UserError);
 }

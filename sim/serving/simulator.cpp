@@ -1,6 +1,7 @@
 #include "sim/serving/simulator.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "sim/core/error.h"
 
@@ -50,8 +51,9 @@ SimulationResult Simulator::run(const std::function<void(std::int64_t, Nanos)>& 
       SIM_CHECK(next_ns > now_ns_ && waiting_.empty(),
                 "the server is empty at " + std::to_string(now_ns_) + " ns but " +
                     std::to_string(waiting_.size()) + " requests wait");
-      result_.idle_ns += next_ns - now_ns_;
-      now_ns_ = next_ns;
+      const Nanos until_ns = horizon_ns_ > 0 ? std::min(next_ns, horizon_ns_) : next_ns;
+      result_.idle_ns += until_ns - now_ns_;
+      now_ns_ = until_ns;
     } else {
       SIM_CHECK(ended_ == total, "nothing to do at " + std::to_string(now_ns_) + " ns with " +
                                      std::to_string(total - ended_) + " requests open");
@@ -210,6 +212,9 @@ void Simulator::prefill_step() {
 
 void Simulator::advance(Nanos duration, const std::vector<std::int64_t>& taking_part, Share share) {
   SIM_CHECK(duration > 0, "a step takes " + std::to_string(duration) + " ns");
+  if (duration > std::numeric_limits<Nanos>::max() - now_ns_) {
+    throw UserError("the simulated clock passes 292 years; accepted: a scenario that ends before");
+  }
   now_ns_ += duration;
   for (const std::int64_t id : taking_part) {
     RequestResult& r = result_.requests[static_cast<std::size_t>(id)];

@@ -19,13 +19,6 @@ bool next_line(std::istream& in, InputPlace& place, std::string& line) {
   return false;
 }
 
-std::string quoted_excerpt(std::string_view text) {
-  constexpr std::size_t kShown = 60;
-  std::string shown = "'";
-  for (const char c : text.substr(0, kShown)) shown += c >= ' ' && c <= '~' ? c : '?';
-  return shown + (text.size() > kShown ? "...'" : "'");
-}
-
 std::string_view without_blanks(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};

@@ -20,9 +20,6 @@ inline constexpr std::int64_t kMaxRequestTokens = 100'000'000;
 // stream breaks (and stays bad()).
 bool next_line(std::istream& in, InputPlace& place, std::string& line);
 
-// "'text'", at most 60 characters of it, everything outside printable ASCII as '?'.
-std::string quoted_excerpt(std::string_view text);
-
 std::string_view without_blanks(std::string_view text);  // spaces and tabs at both ends
 
 // The whole of `text` as a decimal integer; false otherwise, also when it does not fit.
