@@ -68,6 +68,23 @@ def crossovers(program, scratch):
     return "\n".join(lines)
 
 
+def published(program, scratch):
+    """Predicted against printed throughput, for the two kernels that the articles print most of."""
+    predicted = {(row["cost.attention"], row["workload.context_tokens"]):
+                 float(row["throughput_tok_s"]) for row in points(program, scratch)}
+    lines = ["| articles' kernel | context | printed tok/s | predicted tok/s (acceptance length 3.0) | "
+             "printed / predicted |", "| --- | --- | --- | --- | --- |"]
+    with open(ROOT / "data/published/articles_throughput.csv", encoding="ascii") as table:
+        for row in csv.DictReader(table):
+            if not row["claim_id"].startswith(("C01", "C02")):
+                continue
+            tokens = predicted[row["variant"], row["context_tokens"]]
+            printed = float(row["tok_per_s"])
+            lines.append(f"| `{row['variant']}` | {int(row['context_tokens']):,} | {printed:g} | "
+                         f"{tokens:.1f} | {printed / tokens:.2f} |")
+    return "\n".join(lines)
+
+
 def claims(program, scratch):
     points(program, scratch)
     run(program, scratch, "audit", f"--results={scratch}", f"--output.dir={scratch}/audit")
@@ -95,7 +112,7 @@ def experiments(_program, _scratch):
     return "\n".join(lines)
 
 
-BLOCKS = {"example": example, "crossovers": crossovers, "claims": claims,
+BLOCKS = {"example": example, "crossovers": crossovers, "published": published, "claims": claims,
           "experiments": experiments}
 
 

@@ -187,15 +187,23 @@ class Program(unittest.TestCase):
 
     def test_sweeps_refuse_points_that_are_the_same_experiment(self):
         config = self.write("same.cfg", "[sweep]\nworkload.rate_per_s = 1, 2\n")  # closed loop
-        self.refuses(2, ["points 0 and 1 are the same experiment", "workload.rate_per_s"], "sweep",
+        self.refuses(2, ["workload.rate_per_s does nothing with workload.kind = closed-loop"], "sweep",
+                     config, f"--output.dir={self.tmp / 'out'}")
+        traces = []
+        for name in ("a.csv", "b.csv"):
+            sample = (ROOT / "data/workloads/sample_azure.csv").read_text()
+            traces.append(str(self.write(name, sample)))
+        config = self.write("twins.cfg", "[workload]\nkind = trace\nlimit = 2\n[sweep]\n"
+                            f"workload.trace = {','.join(traces)}\n")
+        self.refuses(1, ["points 0 and 1 are the same experiment", "workload.trace"], "sweep",
                      config, f"--output.dir={self.tmp / 'out'}")
 
     def test_notes_say_what_the_numbers_rest_on(self):
         out = f"--output.dir={self.tmp / 'out'}"
-        done = call("run", SMOKE / "azure_conv.cfg", out, "--kvcache.slots=2000000000",
+        done = call("run", SMOKE / "azure_conv.cfg", out, "--kvcache.slots=300000",
                     "--workload.batch=3", "--workload.time_scale=0.001")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertRegex(done.stdout, r"note: kvcache.slots = 2000000000 is more than the \d+ that memory")
+        self.assertRegex(done.stdout, r"note: kvcache.slots = 300000 is more than the \d+ that memory")
         self.assertIn("note: workload.batch does nothing with workload.kind = trace", done.stdout)
         self.assertRegex(done.stdout, r"note: overloaded: requests arrived over \d+ s")
         self.assertRegex(done.stdout, r"time +\d+\.\d % verify steps, \d+\.\d % prefill")

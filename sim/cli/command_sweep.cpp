@@ -5,6 +5,7 @@
 
 #include "sim/cli/command.h"
 #include "sim/cli/progress_line.h"
+#include "sim/config/unused_keys.h"
 #include "sim/report/manifest.h"
 #include "sim/report/sweep.h"
 
@@ -42,6 +43,11 @@ int command_sweep(const std::vector<std::string>& arguments) {
   }
   const Shard shard = parsed.flag("shard").empty() ? Shard{} : parse_shard(parsed.flag("shard"));
   const LoadedScenario loaded = load_or_usage_error(parsed.files[0], parsed.overrides);
+  Overrides axes;
+  for (const SweepAxis& axis : loaded.sweep) axes.push_back(axis.key);
+  for (const std::string& inert : unused_keys(loaded, axes)) {
+    throw UsageError(parsed.files[0] + ": [sweep]: " + inert);
+  }
   SweepCounts counts;
   with_usage_errors(loaded, [&] {
     ProgressLine line;

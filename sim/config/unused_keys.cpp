@@ -47,8 +47,11 @@ std::vector<std::string> unused_keys(const LoadedScenario& loaded, const Overrid
       if (key != rule.key) continue;
       const auto governor = std::find_if(loaded.settings.begin(), loaded.settings.end(),
                                          [&](const Setting& s) { return s.key == rule.by; });
+      // A governor that is swept itself may have the right value at some point.
+      const bool swept = std::any_of(loaded.sweep.begin(), loaded.sweep.end(),
+                                     [&](const SweepAxis& axis) { return axis.key == rule.by; });
       const std::string values = std::string("|") + rule.values + "|";
-      if (governor == loaded.settings.end() ||
+      if (swept || governor == loaded.settings.end() ||
           values.find("|" + governor->value + "|") != std::string::npos) {
         continue;
       }
