@@ -35,7 +35,7 @@ def claims_table(folder):
         low, high = f"{q['low']:.6g}", f"{q['high']:.6g}"
         return f"{q['name']} = {low if low == high else f'{low} to {high}'} {q['unit']}".strip()
 
-    columns = ("id", "topic", "statement", "source", "verdict", "detail", "explanation")
+    columns = ("id", "topic", "statement", "source", "verdict", "detail", "headline", "explanation")
     return pd.DataFrame([
         {**{c: row.get(c) for c in columns}, "computed": "; ".join(map(quantity, row["computed"]))}
         for row in json.loads((folder / "claims.json").read_text())])

@@ -94,11 +94,11 @@ def claims(program, scratch):
         word = row["verdict"].split()[0]
         counts[word] = counts.get(word, 0) + 1
     text = ", ".join(f"{counts[word]} {word}" for word in sorted(counts))
-    lines = [f"{len(rows)} claims: {text}. Contradicted:", "", "| claim | says | evidence |",
+    lines = [f"{len(rows)} claims: {text}. Contradicted:", "", "| claim | says | what the numbers say |",
              "| --- | --- | --- |"]
     for row in rows:
         if row["verdict"] == "contradicted":
-            lines.append(f"| {row['id']} | {row['statement']} | {row['explanation']} |")
+            lines.append(f"| {row['id']} | {row['statement']} | {row['headline']} |")
     return "\n".join(lines)
 
 

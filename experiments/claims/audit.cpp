@@ -26,8 +26,9 @@ std::vector<ClaimVerdict> audit_claims(std::istream& claims_csv, const AuditInpu
     const bool has_detail =
         finding.verdict == Verdict::kNeeds || finding.verdict == Verdict::kOutOfScope;
     SIM_CHECK(has_detail == !finding.detail.empty(), "check " + claim.check + " of " + claim.id);
-    SIM_CHECK(!finding.explanation.empty() && !finding.tolerance.empty(),
-              "check " + claim.check + " explains nothing");
+    SIM_CHECK(
+        !finding.headline.empty() && !finding.explanation.empty() && !finding.tolerance.empty(),
+        "check " + claim.check + " explains nothing");
     ClaimVerdict verdict{claim.id,
                          claim.topic,
                          claim.statement,
@@ -39,9 +40,11 @@ std::vector<ClaimVerdict> audit_claims(std::istream& claims_csv, const AuditInpu
                          {},
                          {},
                          {},
+                         {},
                          {}};
     verdict.computed = std::move(finding.computed);
     verdict.tolerance = std::move(finding.tolerance);
+    verdict.headline = std::move(finding.headline);
     verdict.explanation = std::move(finding.explanation);
     verdict.inputs = std::move(finding.inputs);
     verdicts.push_back(std::move(verdict));

@@ -26,6 +26,26 @@ const char* verdict_name(Verdict verdict) {
   return "";
 }
 
+// What a verdict means to a reader who knows nothing else.
+const char* verdict_meaning(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kSupported:
+      return "our evidence agrees with the claim";
+    case Verdict::kContradicted:
+      return "the claim cannot be true together with the numbers it is held against";
+    case Verdict::kNotIdentified:
+      return "those numbers allow the claim and its opposite";
+    case Verdict::kNeeds:
+      return "undecided until the named hardware, tool or experiment has given results";
+    case Verdict::kOutOfScope:
+      return "not a statement that this project can test";
+  }
+  return "";
+}
+
+constexpr Verdict kVerdicts[] = {Verdict::kSupported, Verdict::kContradicted,
+                                 Verdict::kNotIdentified, Verdict::kNeeds, Verdict::kOutOfScope};
+
 std::string cell(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
@@ -44,7 +64,7 @@ std::vector<std::string> wrap(const std::string& text, std::size_t width) {
       lines.emplace_back();
     // "experiment:long_name" breaks behind the colon rather than anywhere.
     const std::size_t colon = word.find(':');
-    if (word.size() > width && colon + 1 < width) {
+    if (word.size() > width && colon != std::string::npos && colon + 1 < width) {
       lines.back() = word.substr(0, colon + 1);
       word = word.substr(colon + 1);
       lines.emplace_back();
@@ -78,8 +98,7 @@ void append_row(std::string& text, const std::string& id, const std::string& ver
 
 std::string counts_line(const std::vector<ClaimVerdict>& verdicts) {
   std::string line = fmt::format("{} claims:", verdicts.size());
-  for (const Verdict kind : {Verdict::kSupported, Verdict::kContradicted, Verdict::kNotIdentified,
-                             Verdict::kNeeds, Verdict::kOutOfScope}) {
+  for (const Verdict kind : kVerdicts) {
     std::size_t count = 0;
     for (const ClaimVerdict& v : verdicts) count += v.verdict == kind ? 1 : 0;
     line +=
@@ -91,7 +110,7 @@ std::string counts_line(const std::vector<ClaimVerdict>& verdicts) {
 }  // namespace
 
 std::string verdict_text(const ClaimVerdict& verdict) {
-  const std::string name = verdict_name(verdict.verdict);
+  std::string name = verdict_name(verdict.verdict);
   if (verdict.detail.empty()) return name;
   return verdict.verdict == Verdict::kNeeds ? name + " " + verdict.detail
                                             : name + " (" + verdict.detail + ")";
@@ -112,6 +131,7 @@ std::string to_json(const std::vector<ClaimVerdict>& verdicts) {
                    {"detail", v.detail},
                    {"computed", computed},
                    {"tolerance", v.tolerance},
+                   {"headline", v.headline},
                    {"explanation", v.explanation},
                    {"inputs", v.inputs},
                    {"needs", v.needs},
@@ -121,12 +141,17 @@ std::string to_json(const std::vector<ClaimVerdict>& verdicts) {
 }
 
 std::string to_markdown(const std::vector<ClaimVerdict>& verdicts) {
-  std::string text =
-      counts_line(verdicts) +
-      "\n\n| id | claim | verdict | evidence in numbers |\n| --- | --- | --- | --- |\n";
+  std::string text = counts_line(verdicts) + "\n\n";
+  for (const Verdict kind : kVerdicts) {
+    text += fmt::format("- {}: {}\n", verdict_name(kind), verdict_meaning(kind));
+  }
+  text +=
+      "\n| id | claim | verdict | in one sentence | all numbers |\n"
+      "| --- | --- | --- | --- | --- |\n";
   for (const ClaimVerdict& v : verdicts) {
-    text += fmt::format("| {} | {} ({}) | {} | {} |\n", v.id, cell(v.statement), cell(v.source),
-                        cell(verdict_text(v)), cell(v.explanation));
+    text +=
+        fmt::format("| {} | {} ({}) | {} | {} | {} |\n", v.id, cell(v.statement), cell(v.source),
+                    cell(verdict_text(v)), cell(v.headline), cell(v.explanation));
   }
   return text;
 }

@@ -5,6 +5,8 @@
 using namespace shiftpoint;
 using namespace shiftpoint::test;
 using Catch::Matchers::Contains;
+using Catch::Matchers::EndsWith;
+using Catch::Matchers::StartsWith;
 
 namespace {
 
@@ -21,8 +23,9 @@ TEST_CASE("audit text: JSON holds every column, in the order of ids") {
   REQUIRE(json.size() == verdicts.size());
   std::string before;
   for (const auto& entry : json) {
-    for (const char* key : {"id", "topic", "statement", "source", "verdict", "computed",
-                            "tolerance", "explanation", "needs", "check", "inputs", "detail"}) {
+    for (const char* key :
+         {"id", "topic", "statement", "source", "verdict", "computed", "tolerance", "headline",
+          "explanation", "needs", "check", "inputs", "detail"}) {
       CHECK(entry.contains(key));
     }
     CHECK(before < entry["id"].get<std::string>());
@@ -53,11 +56,20 @@ TEST_CASE("audit text: Markdown has one row a claim and escapes bars") {
   v.source = "article 001";
   v.verdict = Verdict::kOutOfScope;
   v.detail = "not ours";
+  v.headline = "Half.";
   v.explanation = "1 of 2";
-  CHECK(to_markdown({v}) ==
-        "1 claims: 0 supported, 0 contradicted, 0 not-identified, 0 needs, 1 out-of-scope\n\n"
-        "| id | claim | verdict | evidence in numbers |\n| --- | --- | --- | --- |\n"
-        "| C99 | a \\| b (article 001) | out-of-scope (not ours) | 1 of 2 |\n");
+  const std::string text = to_markdown({v});
+  CHECK_THAT(text, StartsWith("1 claims: 0 supported, 0 contradicted, 0 not-identified, 0 needs, 1 "
+                              "out-of-scope\n\n- supported: "));
+  for (const char* word :
+       {"supported", "contradicted", "not-identified", "needs", "out-of-scope"}) {
+    CHECK_THAT(text, Contains(std::string("\n- ") + word + ": "));
+  }
+  CHECK_THAT(text,
+             EndsWith("\n\n| id | claim | verdict | in one sentence | all numbers |\n"
+                      "| --- | --- | --- | --- | --- |\n"
+                      "| C99 | a \\| b (article 001) | out-of-scope (not ours) | Half. | 1 of 2 "
+                      "|\n"));
 }
 
 TEST_CASE("audit text: a word longer than its column is cut, not lost") {
@@ -67,6 +79,6 @@ TEST_CASE("audit text: a word longer than its column is cut, not lost") {
   v.verdict = Verdict::kSupported;
   v.explanation = "y";
   const std::string table = to_table({v});
-  CHECK_THAT(table, Contains(std::string(64, 'x') + "\n"));
+  CHECK_THAT(table, Contains("supported                    " + std::string(64, 'x') + "\n"));
   CHECK_THAT(table, Contains("  xxxxxx: y\n"));
 }

@@ -26,9 +26,14 @@ class CheckContext {
   Interval value() const { return value(claim_); }
   double context_tokens(const Claim& claim) const;
 
-  std::string text(const std::string& parameter) const;    // UserError when absent
-  double number(const std::string& parameter) const;       // above 0
-  std::int64_t whole(const std::string& parameter) const;  // 1 to 1e9
+  std::string text(const std::string& parameter) const;  // UserError when absent
+  double number(const std::string& parameter) const;     // above 0
+  // 1 to `most`. Closed forms take time and memory in experts and tokens, so a slip of the pen
+  // must not ask for 1e9 of them.
+  std::int64_t whole(const std::string& parameter, std::int64_t most) const;
+  // Acceptance lengths that a verify step of parameter `draft_tokens` nodes can have: at least the
+  // bonus token, at most every node.
+  Interval acceptance_lengths() const;
   double number_or(const std::string& parameter, double otherwise) const;
   std::vector<std::string> list(const std::string& parameter) const;  // separated by spaces
 
@@ -51,6 +56,7 @@ struct Finding {
   std::string detail;
   std::vector<Quantity> computed;
   std::string tolerance;
+  std::string headline;
   std::string explanation;
   std::vector<std::string> inputs;
 
@@ -73,15 +79,17 @@ struct CheckKind {
 const std::vector<CheckKind>& check_kinds();
 const CheckKind* find_check(std::string_view name);  // nullptr if unknown
 
+// Largest parameters: beyond every published deployment, and the closed forms, whose work grows as
+// experts^3 and tokens * experts * experts a token, still take about a second.
+inline constexpr std::int64_t kMostTokens = 1024;
+inline constexpr std::int64_t kMostExperts = 1024;
+inline constexpr std::int64_t kMostRanks = 1024;
+inline constexpr std::int64_t kMostHeads = 4096;
+inline constexpr std::int64_t kMostSplits = 4096;
+
 // What a printed number stands for, as a tolerance text.
 inline constexpr const char* kRoundingRule =
     "agrees when the interval computed from the rounded inputs meets the rounding interval of the "
     "claim (half a unit of the last printed digit)";
-
-// Acceptance lengths that a verify step of `draft_tokens` nodes can have: at least the bonus token,
-// at most every node.
-inline Interval acceptance_range(double draft_tokens) {
-  return {1, draft_tokens};
-}
 
 }  // namespace shiftpoint

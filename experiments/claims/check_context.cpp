@@ -48,12 +48,17 @@ double CheckContext::number(const std::string& parameter) const {
   return number;
 }
 
-std::int64_t CheckContext::whole(const std::string& parameter) const {
+std::int64_t CheckContext::whole(const std::string& parameter, std::int64_t most) const {
   const double x = number(parameter);
-  if (x < 1 || x > 1e9 || x != static_cast<double>(static_cast<std::int64_t>(x))) {
-    fail(parameter, "found " + text(parameter), "a whole number from 1 to 1e9");
+  if (x < 1 || x > static_cast<double>(most) ||
+      x != static_cast<double>(static_cast<std::int64_t>(x))) {
+    fail(parameter, "found " + text(parameter), "a whole number from 1 to " + std::to_string(most));
   }
   return static_cast<std::int64_t>(x);
+}
+
+Interval CheckContext::acceptance_lengths() const {
+  return {1, static_cast<double>(whole("draft_tokens", kMostTokens))};
 }
 
 double CheckContext::number_or(const std::string& parameter, double otherwise) const {

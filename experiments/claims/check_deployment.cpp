@@ -15,9 +15,9 @@ namespace {
 AttentionCounts launch_counts(const CheckContext& context, AttentionShape& shape) {
   const std::int64_t contexts[] = {4096};
   shape.context_tokens = contexts;
-  shape.query_tokens = context.whole("query_tokens");
-  shape.heads = context.whole("heads");
-  shape.nsplit = context.whole("nsplit");
+  shape.query_tokens = context.whole("query_tokens", kMostTokens);
+  shape.heads = context.whole("heads", kMostHeads);
+  shape.nsplit = context.whole("nsplit", kMostSplits);
   const AttentionCounts counts =
       find_attention_variant("split-scalar").time(shape, HardwareConfig()).counts;
   shape.context_tokens = {};
@@ -35,6 +35,8 @@ Finding block_count(const CheckContext& context) {
   finding.add("blocks", blocks, "blocks");
   finding.tolerance = "equal: a count";
   finding.verdict = blocks == *context.claim().value ? Verdict::kSupported : Verdict::kContradicted;
+  finding.headline = fmt::format("{} x {} x {} = {:.0f} blocks.", shape.query_tokens, shape.heads,
+                                 shape.nsplit, blocks);
   finding.explanation = fmt::format(
       "1 request x {} queries x {} heads x {} splits = {:.0f} blocks against the printed {}",
       shape.query_tokens, shape.heads, shape.nsplit, blocks, context.claim().printed);
@@ -48,22 +50,31 @@ Finding wave_count(const CheckContext& context) {
   const double sms = static_cast<double>(HardwareConfig().sms);
   const double per_sm = static_cast<double>(counts.blocks) / sms;
   finding.inputs = {"sim/cost split-scalar blocks and waves", "HardwareConfig sms"};
-  finding.add("blocks_per_sm", per_sm, "waves");
-  finding.add("waves_with_resident_blocks", counts.waves, "waves");
+  finding.add("blocks_per_sm", per_sm, "blocks");
+  finding.add("waves_of_resident_blocks", counts.waves, "waves");
   finding.tolerance =
-      "the source says 'about': agrees when blocks / SMs, so waves of one block an SM, lies within "
-      "the half width of the claim";
-  finding.verdict = context.value().contains(per_sm) ? Verdict::kSupported : Verdict::kContradicted;
+      "waves can mean blocks / SMs (as if one block filled an SM) or, as the word is used, blocks "
+      "/ (SMs x blocks resident on an SM); within the half width of the source's 'about': "
+      "supported when both readings agree with the claim, contradicted when neither does, else not "
+      "identified";
+  const int agree =
+      (context.value().contains(per_sm) ? 1 : 0) + (context.value().contains(counts.waves) ? 1 : 0);
+  finding.verdict = agree == 2   ? Verdict::kSupported
+                    : agree == 0 ? Verdict::kContradicted
+                                 : Verdict::kNotIdentified;
+  finding.headline =
+      fmt::format("{:.2f} blocks an SM, but {:.2f} waves of the {} blocks that fit an SM at once.",
+                  per_sm, counts.waves, counts.resident_blocks);
   finding.explanation = fmt::format(
-      "{} blocks / {:.0f} SMs = {:.2f} waves of one block an SM against the printed {}; with the "
-      "blocks that fit an SM at once they are {:.2f} waves",
-      counts.blocks, sms, per_sm, context.claim().printed, counts.waves);
+      "{} blocks / {:.0f} SMs = {:.2f} blocks an SM; an SM holds {} of them at once, so they are "
+      "{:.2f} waves; printed: {}",
+      counts.blocks, sms, per_sm, counts.resident_blocks, counts.waves, context.claim().printed);
   return finding;
 }
 
 Finding host_negligible(const CheckContext& context) {
   Finding finding;
-  const Interval acceptance = acceptance_range(static_cast<double>(context.whole("draft_tokens")));
+  const Interval acceptance = context.acceptance_lengths();
   const Series series = throughput_series(context, context.text("throughputs"));
   const double threshold = context.number("threshold_percent");
   finding.inputs = series.ids;
@@ -86,6 +97,11 @@ Finding host_negligible(const CheckContext& context) {
   finding.verdict = always  ? Verdict::kSupported
                     : never ? Verdict::kContradicted
                             : Verdict::kNotIdentified;
+  const Throughput& first = series.points.front();
+  const Interval most = context.value() * first.tokens_per_s / acceptance * exactly(100.0 / 1e3);
+  finding.headline = fmt::format(
+      "{:.1f}-{:.1f} % of the step at {:.0f} tokens, for acceptance lengths {:.0f} to {:.0f}.",
+      most.low, most.high, first.context_tokens, acceptance.high, acceptance.low);
   finding.explanation =
       fmt::format("{} ms are {} tokens of the step for acceptance lengths {:.0f} to {:.0f}",
                   context.claim().printed, by_context, acceptance.high, acceptance.low);
@@ -103,7 +119,7 @@ Finding memory_freed(const CheckContext& context) {
   // Workspace of the split kernel: a partial output and its log-sum-exp pair, fp32, by row and
   // split.
   const ModelConfig model;
-  const double rows = static_cast<double>(context.whole("draft_tokens")) *
+  const double rows = context.acceptance_lengths().high *
                       static_cast<double>(model.attention_heads) /
                       static_cast<double>(HardwareConfig().ranks);
   const double workspace =
@@ -113,14 +129,44 @@ Finding memory_freed(const CheckContext& context) {
   finding.add("workspace_bytes", workspace, "B");
   finding.add("freed_kv_tokens", freed / model.kv_bytes_per_token(), "tokens");
   finding.tolerance =
-      "supported when the fractions free at least the workspace that the kernel's shape needs; the "
-      "memory of captured graphs is not modelled";
-  finding.verdict = freed >= workspace ? Verdict::kSupported : Verdict::kContradicted;
+      "contradicted when the fractions free less than the workspace that the kernel's shape needs; "
+      "supported or contradicted by workspace plus the memory of captured graphs, once "
+      "graph_memory bytes_a_rank is measured";
+  const double* graphs = context.metric("graph_memory", "bytes_a_rank");
+  const double needed = workspace + (graphs == nullptr ? 0 : *graphs);
+  std::string graph_text = "the memory of captured graphs is not known";
+  if (freed < needed) {
+    finding.verdict = Verdict::kContradicted;
+  } else if (graphs != nullptr) {
+    finding.verdict = Verdict::kSupported;
+  } else {
+    finding.detail = context.claim().needs;
+  }
+  if (graphs != nullptr) {
+    finding.inputs.push_back("experiment:graph_memory");
+    finding.add("graph_bytes", *graphs, "B");
+    graph_text = fmt::format("captured graphs take {:.2f} GB", *graphs / 1e9);
+  }
+  finding.headline = fmt::format("Frees {:.2f} GB a card; the workspace takes {:.1f} MB, and {}.",
+                                 freed / 1e9, workspace / 1e6, graph_text);
   finding.explanation = fmt::format(
       "({} - {}) x {:.0f} MiB frees {:.2f} GB a card, {:.0f}x the {:.1f} MB of workspace, at the "
-      "cost of {:.0f} cached tokens",
+      "cost of {:.0f} cached tokens; {}",
       before.printed, after.printed, context.number("card_mib"), freed / 1e9, freed / workspace,
-      workspace / 1e6, freed / model.kv_bytes_per_token());
+      workspace / 1e6, freed / model.kv_bytes_per_token(), graph_text);
+  return finding;
+}
+
+Finding deployment_setting(const CheckContext& context) {
+  Finding finding;
+  const Claim& effect = context.other(context.text("effect"));
+  finding.verdict = Verdict::kOutOfScope;
+  finding.detail = "a setting of the published deployment";
+  finding.tolerance = "none: a setting asserts nothing; what its change did is judged instead";
+  finding.headline = fmt::format("{} was a setting; whether changing it made room is judged as {}.",
+                                 context.claim().printed, effect.id);
+  finding.explanation = fmt::format("{} is what the operator chose; {} judges the change to {}",
+                                    context.claim().printed, effect.id, effect.printed);
   return finding;
 }
 

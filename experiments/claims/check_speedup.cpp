@@ -14,6 +14,10 @@ std::string range_text(const Interval& x) {
   return fmt::format("{:.2f} ({:.2f}-{:.2f})", x.middle(), x.low, x.high);
 }
 
+std::string span_text(const Interval& x) {
+  return fmt::format("{:.2f}-{:.2f}", x.low, x.high);
+}
+
 // The two throughputs named by `numerator` and `denominator`, which must share a context.
 Interval ratio_of_claims(const CheckContext& context, const std::string& numerator,
                          const std::string& denominator, Finding& finding) {
@@ -41,15 +45,20 @@ Finding speedup(const CheckContext& context) {
   }
   // Several pairs: the claim is one number for all of their contexts.
   bool all = true;
+  std::string ratios;
   for (std::size_t i = 0; i < top.size(); ++i) {
     const Interval ratio = ratio_of_claims(context, top[i], bottom[i], finding);
     all = all && ratio.overlaps(context.value());
     finding.add("speedup", ratio, "x");
-    finding.explanation +=
-        fmt::format("{}{} / {} = {}x at {:.0f} tokens", i == 0 ? "" : ", ", top[i], bottom[i],
-                    range_text(ratio), context.context_tokens(context.other(top[i])));
+    const std::string at =
+        fmt::format("{:.0f} tokens", context.context_tokens(context.other(top[i])));
+    ratios += fmt::format("{}{:.2f}x at {}", i == 0 ? "" : ", ", ratio.middle(), at);
+    finding.explanation += fmt::format("{}{} / {} = {}x at {}", i == 0 ? "" : ", ", top[i],
+                                       bottom[i], range_text(ratio), at);
   }
   finding.verdict = all ? Verdict::kSupported : Verdict::kContradicted;
+  finding.headline = fmt::format("The printed throughputs make it {}; printed: {}x.", ratios,
+                                 context.claim().printed);
   finding.explanation += fmt::format(" against the printed {}x", context.claim().printed);
   return finding;
 }
@@ -81,8 +90,11 @@ Finding speedup_extreme(const CheckContext& context) {
   finding.add("speedup", extreme, "x");
   finding.verdict =
       extreme.overlaps(context.value()) ? Verdict::kSupported : Verdict::kContradicted;
+  // Not a middle: the extreme of several intervals is the ratio of no single pair.
+  finding.headline = fmt::format("The {} ratio is {}x within rounding; printed: {}x.", which,
+                                 span_text(extreme), context.claim().printed);
   finding.explanation = fmt::format("{} of {} is {}x against the printed {}x", which, all,
-                                    range_text(extreme), context.claim().printed);
+                                    span_text(extreme), context.claim().printed);
   return finding;
 }
 
@@ -101,6 +113,9 @@ Finding speedup_implies_baseline(const CheckContext& context) {
   const bool impossible = implied.high < context.value(longer).low;
   finding.verdict = impossible ? Verdict::kContradicted : Verdict::kNeeds;
   if (!impossible) finding.detail = context.claim().needs;
+  finding.headline = fmt::format(
+      "It implies a baseline of {} tok/s, {} the {} tok/s at a longer context.", span_text(implied),
+      impossible ? "slower than" : "compatible with", longer.printed);
   finding.explanation =
       fmt::format("{} tok/s / {}x imply a baseline of {} tok/s, against {} at {:.0f} tokens",
                   throughput.printed, context.claim().printed, range_text(implied), longer.printed,
@@ -125,6 +140,9 @@ Finding eager_regression(const CheckContext& context) {
       "; as the claim names no context, a disagreement at the one context where all "
       "numbers are published leaves it not identified";
   finding.verdict = same ? Verdict::kSupported : Verdict::kNotIdentified;
+  finding.headline =
+      fmt::format("At {:.0f} tokens the printed numbers give {}x, and the claim names no context.",
+                  context.context_tokens(eager), span_text(computed));
   finding.explanation = fmt::format(
       "at {:.0f} tokens {} tok/s eager over the baseline of {} tok/s is {}x, not {}x: another "
       "context or another baseline is meant",
@@ -149,6 +167,9 @@ Finding eager_speedup(const CheckContext& context) {
   const bool impossible = context.value().low > graph.high;
   finding.verdict = impossible ? Verdict::kContradicted : Verdict::kNeeds;
   if (!impossible) finding.detail = context.claim().needs;
+  finding.headline = fmt::format(
+      "{}x in eager mode, where graphs reach {}x: {}.", context.claim().printed, span_text(graph),
+      impossible ? "impossible" : "possible, and only a run can confirm it");
   finding.explanation = fmt::format(
       "{}x in eager mode against {}x with graphs at {:.0f} tokens", context.claim().printed,
       range_text(graph), context.context_tokens(context.other(context.text("numerator"))));
@@ -171,16 +192,26 @@ Finding graph_gain(const CheckContext& context) {
   finding.add("graph_gain", gain, "x");
   finding.add("eager_adds_ms_per_accepted", added, "ms");
   finding.add("kernel_launches_ms", launches_ms, "ms");
+  const double added_ms = 1e3 / *eager.value - 1e3 / *graph.value;
   finding.tolerance =
       "contradicted when eager mode is published as faster than graphs; a measurement decides "
       "otherwise";
   finding.verdict = gain.high < 1 ? Verdict::kContradicted : Verdict::kNeeds;
   if (finding.verdict == Verdict::kNeeds) finding.detail = context.claim().needs;
+  std::string launches = "no time that launches could explain";
+  if (added.low > 0) {
+    const Interval length = exactly(launches_ms) / added;
+    finding.add("acceptance_length_of_launches", length, "tokens");
+    launches = fmt::format("which equals {:.1f} ms of launches at acceptance length {:.2f} ({})",
+                           launches_ms, launches_ms / added_ms, span_text(length));
+  }
+  finding.headline =
+      fmt::format("Graphs are {}x faster; eager mode adds {:.1f} ms an accepted token.",
+                  span_text(gain), added_ms);
   finding.explanation = fmt::format(
       "graphs are {}x faster at {:.0f} tokens; eager mode adds {:.1f} ms times the acceptance "
-      "length, {:.1f}x what {:.1f} ms of kernel launches explain at acceptance length 1",
-      range_text(gain), context.context_tokens(graph), added.middle(), added.middle() / launches_ms,
-      launches_ms);
+      "length, {}",
+      range_text(gain), context.context_tokens(graph), added_ms, launches);
   return finding;
 }
 

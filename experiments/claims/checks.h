@@ -24,8 +24,10 @@ Finding block_count(const CheckContext& context);
 Finding wave_count(const CheckContext& context);
 Finding host_negligible(const CheckContext& context);
 Finding memory_freed(const CheckContext& context);
+Finding deployment_setting(const CheckContext& context);
 
 // check_moe.cpp: placement and uniform-routing closed forms.
+Finding expert_activations(const CheckContext& context);
 Finding expert_placement(const CheckContext& context);
 Finding idle_ranks(const CheckContext& context);
 Finding moe_levers(const CheckContext& context);
@@ -33,6 +35,8 @@ Finding moe_levers(const CheckContext& context);
 // check_shift.cpp: the identified set of the bottleneck shift.
 Finding shift_at_context(const CheckContext& context);
 Finding shift_overall(const CheckContext& context);
+
+// check_acceptance.cpp: what the throughputs say about the acceptance length and without it.
 Finding constant_acceptance(const CheckContext& context);
 Finding kernel_ratio(const CheckContext& context);
 

@@ -57,11 +57,15 @@ struct ClaimVerdict {
   std::string detail;  // after "needs" and "out-of-scope"; empty otherwise
   std::vector<Quantity> computed;
   std::string tolerance;            // the rule of the verdict, with its threshold and the reason
-  std::string explanation;          // one sentence with numbers
+  std::string headline;             // what decided, in plain words with numbers; see kHeadlineMost
+  std::string explanation;          // all numbers behind it
   std::vector<std::string> inputs;  // claim ids, closed forms, experiments that were used
 };
 
-// One line of data/profiles/isa_probe.csv (instruction,target,assembles): whether the assembler
+// A headline fits a line of a README table; a test holds the committed claims to it.
+inline constexpr std::size_t kHeadlineMost = 120;
+
+// From data/profiles/isa_probe.csv (kernels/isa_probe writes it): whether the assembler
 // accepts a family of instructions for a target. `instruction` is one of wgmma, tma, tcgen05.
 struct IsaProbe {
   std::string instruction;
@@ -91,6 +95,7 @@ std::vector<ClaimVerdict> audit_claims(std::istream& claims_csv, const AuditInpu
 
 std::string verdict_text(const ClaimVerdict& verdict);  // "supported", "needs experiment:kv_churn"
 std::string to_json(const std::vector<ClaimVerdict>& verdicts);
+// Opens with the counts and one line a verdict word.
 std::string to_markdown(const std::vector<ClaimVerdict>& verdicts);
 std::string to_table(const std::vector<ClaimVerdict>& verdicts);  // at most 100 columns
 

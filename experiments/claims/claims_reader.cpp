@@ -1,5 +1,6 @@
 // claims.csv -> Claim rows, and the two optional inputs.
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <sstream>
 
@@ -147,22 +148,34 @@ std::vector<Claim> read_claims(std::istream& csv, const std::string& name) {
   return claims;
 }
 
+namespace {
+
+// Families that claims name, by the start of the recorded feature's name.
+struct IsaFamily {
+  const char* feature_starts;
+  const char* instruction;
+};
+constexpr IsaFamily kIsaFamilies[] = {
+    {"wgmma", "wgmma"}, {"cp.async.bulk.tensor", "tma"}, {"tcgen05", "tcgen05"}};
+constexpr const char* kIsaTargets[] = {"sm_90", "sm_90a", "sm_100a", "sm_120", "sm_120a"};
+
+}  // namespace
+
 std::vector<IsaProbe> read_isa_probes(std::istream& csv, const std::string& name) {
+  std::vector<std::string> columns = {"feature", "assembler", "message"};
+  columns.insert(columns.end(), std::begin(kIsaTargets), std::end(kIsaTargets));
   std::vector<IsaProbe> probes;
-  for (const CsvRow& row : read_csv(csv, name, {"instruction", "target", "assembles"})) {
-    const InputPlace place{name, row.line};
-    IsaProbe probe{row.fields.at("instruction"), row.fields.at("target"), false};
-    if (probe.instruction != "wgmma" && probe.instruction != "tma" &&
-        probe.instruction != "tcgen05") {
-      throw_bad_input(place, "instruction", "found '" + probe.instruction + "'",
-                      "wgmma|tma|tcgen05");
+  for (const CsvRow& row : read_csv(csv, name, columns)) {
+    for (const IsaFamily& family : kIsaFamilies) {
+      if (!row.fields.at("feature").starts_with(family.feature_starts)) continue;
+      for (const char* target : kIsaTargets) {
+        const std::string& answer = row.fields.at(target);
+        if (answer != "yes" && answer != "slow" && answer != "no") {
+          throw_bad_input({name, row.line}, target, "found '" + answer + "'", "yes|slow|no");
+        }
+        probes.push_back({family.instruction, target, answer != "no"});
+      }
     }
-    const std::string& assembles = row.fields.at("assembles");
-    if (assembles != "yes" && assembles != "no") {
-      throw_bad_input(place, "assembles", "found '" + assembles + "'", "yes|no");
-    }
-    probe.assembles = assembles == "yes";
-    probes.push_back(probe);
   }
   return probes;
 }

@@ -112,9 +112,41 @@ TEST_CASE("claims: a check that asks for what is not there names the row that as
   CHECK_THAT(message_of(with(good, "query_tokens=9;heads=64", "query_tokens=9.5;heads=64")),
              Contains("'query_tokens': found 9.5; accepted: a whole number"));
   // From a module that knows no file: 384 experts are not divisible by 7 ranks.
-  CHECK_THAT(message_of(with(good, "ranks=8;tokens=9;placement=whole-expert;supported",
-                             "ranks=7;tokens=9;placement=whole-expert;supported")),
+  CHECK_THAT(message_of(with(good, "ranks=8;tokens=9;placement=whole-expert;distinct",
+                             "ranks=7;tokens=9;placement=whole-expert;distinct")),
              Contains("claims.csv:42: 'parameters': ") && Contains("384") && Contains("7"));
+}
+
+TEST_CASE("claims: a slip of the pen does not ask for a computation without end") {
+  const std::string good = committed_claims();
+  CHECK_THAT(message_of(with(good, "experts=384;experts_per_token=8;tokens=9",
+                             "experts=1000000000;experts_per_token=8;tokens=9")),
+             Contains("'experts': found 1000000000; accepted: a whole number from 1 to 1024"));
+  // C15a, the shift at 4096 tokens: the closed form of the wait runs over the tokens of a step.
+  CHECK_THAT(message_of(with(good,
+                             "at this context,4096,,,article 000,shift-at-context,"
+                             "throughputs=C02;draft_tokens=9",
+                             "at this context,4096,,,article 000,shift-at-context,"
+                             "throughputs=C02;draft_tokens=1e9")),
+             Contains("'draft_tokens': found 1e9; accepted: a whole number from 1 to 1024"));
+  // The vertices of an identified set are pairs of about n^2 lines for n throughputs.
+  std::string many = kHeader;
+  for (int i = 0; i < 17; ++i) {
+    many += std::string("R") + static_cast<char>('a' + i) + ",t,s," + std::to_string(1000 + i) +
+            ",50,tok/s,x,throughput-within-bandwidth,draft_tokens=9,gpu\n";
+  }
+  many += "S,t,s,,,,x,shift-overall,throughputs=R;draft_tokens=9,cpu\n";
+  CHECK_THAT(message_of(many), Contains("claims.csv:19: ") && Contains("more than 16 throughputs"));
+  // The same context twice, and a throughput whose rounding reaches 0.
+  const std::string twice =
+      kHeader +
+      "Ra,t,s,4096,50,tok/s,x,throughput-within-bandwidth,draft_tokens=9,gpu\n"
+      "Rb,t,s,4096,40,tok/s,x,throughput-within-bandwidth,draft_tokens=9,gpu\n"
+      "H,t,s,,1.8,ms,x,host-negligible,throughputs=R;draft_tokens=9;threshold_percent=5,cpu\n"
+      "S,t,s,,,,x,constant-acceptance,throughputs=R;draft_tokens=9;host=H,cpu\n";
+  CHECK_THAT(message_of(twice), Contains("'context_tokens': Rb has the context of another claim"));
+  CHECK_THAT(message_of(with_value(good, "C01c", "1.5", "0")),
+             Contains("'value': found 0; accepted: a number above its own rounding"));
 }
 
 TEST_CASE("claims: every claim of the articles is there, with a known check and a verdict") {
@@ -127,11 +159,15 @@ TEST_CASE("claims: every claim of the articles is there, with a known check and 
     CHECK(find_check(verdict.check) != nullptr);
     CHECK_FALSE(verdict.explanation.empty());
     CHECK_FALSE(verdict.tolerance.empty());
+    // One plain sentence that fits a line.
+    CHECK(verdict.headline.size() <= kHeadlineMost);
+    CHECK((!verdict.headline.empty() && verdict.headline.back() == '.'));
     // What counts as decided rests on something, and what is not says what is missing.
     const bool decided =
         verdict.verdict != Verdict::kNeeds && verdict.verdict != Verdict::kOutOfScope;
     CHECK(decided == verdict.detail.empty());
     if (decided) {
+      CHECK(verdict.headline.find_first_of("0123456789") != std::string::npos);
       CHECK_FALSE(verdict.inputs.empty());
       CHECK_FALSE(verdict.computed.empty());
     }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "sim/core/error.h"
+
 namespace shiftpoint {
 namespace {
 
@@ -12,6 +14,21 @@ struct HalfPlane {
   Eigen::Vector2d normal;
   double bound = 0;
 };
+
+void check_interval(const Interval& x, const char* what) {
+  SIM_CHECK(x.low > 0 && x.low <= x.high && std::isfinite(x.high), what);
+}
+
+void check_points(const std::vector<Throughput>& points) {
+  SIM_CHECK(!points.empty() && points.size() <= kMostPoints, "throughputs: too few or too many");
+  double before = 0;
+  for (const Throughput& p : points) {
+    check_interval(p.tokens_per_s, "throughput not above 0");
+    SIM_CHECK(p.context_tokens > before && std::isfinite(p.context_tokens),
+              "contexts must ascend from above 0");
+    before = p.context_tokens;
+  }
+}
 
 double step_ms_per_accepted(double tokens_per_s) {
   return 1e3 / tokens_per_s;
@@ -67,6 +84,8 @@ std::vector<Eigen::Vector2d> vertices(const std::vector<HalfPlane>& planes) {
 ShareSet linear_share_set(const std::vector<Throughput>& points, const Interval& acceptance,
                           AcceptanceCurve curve) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  check_points(points);
+  check_interval(acceptance, "acceptance length not above 0");
   ShareSet set;
   set.share.assign(points.size(), {kInfinity, -kInfinity});
   set.context_free_ms = {kInfinity, -kInfinity};
@@ -84,6 +103,8 @@ ShareSet linear_share_set(const std::vector<Throughput>& points, const Interval&
 
 std::vector<double> any_attention_max_share(const std::vector<Throughput>& points,
                                             const Interval& acceptance, AcceptanceCurve curve) {
+  check_points(points);
+  check_interval(acceptance, "acceptance length not above 0");
   std::vector<double> most;
   for (const Throughput& p : points) {
     double ratio = p.tokens_per_s.high / points.front().tokens_per_s.low;
@@ -94,7 +115,33 @@ std::vector<double> any_attention_max_share(const std::vector<Throughput>& point
   return most;
 }
 
+AttentionFloor attention_floor(const std::vector<Throughput>& points, const Interval& acceptance,
+                               std::size_t at) {
+  check_points(points);
+  check_interval(acceptance, "acceptance length not above 0");
+  SIM_CHECK(at < points.size(), "no such point");
+  const auto step_low_ms = [&](std::size_t i) {
+    return acceptance.low * step_ms_per_accepted(points[i].tokens_per_s.high);
+  };
+  const auto step_high_ms = [&](std::size_t i) {
+    return acceptance.high * step_ms_per_accepted(points[i].tokens_per_s.low);
+  };
+  AttentionFloor floor;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (i != at)
+      floor.any_shape_ms = std::max(floor.any_shape_ms, step_low_ms(at) - step_high_ms(i));
+    for (std::size_t j = std::max(i + 1, at); j < points.size(); ++j) {
+      const double slope_ms = (step_low_ms(j) - step_high_ms(i)) /
+                              (points[j].context_tokens - points[i].context_tokens);
+      floor.concave_ms = std::max(floor.concave_ms, slope_ms * points[at].context_tokens);
+    }
+  }
+  floor.concave_ms = std::max(floor.concave_ms, floor.any_shape_ms);
+  return floor;
+}
+
 std::vector<Chord> constant_acceptance_chords(const std::vector<Throughput>& points) {
+  check_points(points);
   std::vector<Chord> chords;
   for (std::size_t i = 0; i < points.size(); ++i) {
     for (std::size_t j = i + 1; j < points.size(); ++j) {
@@ -120,6 +167,7 @@ double concave_max_context_free_ms(const std::vector<Throughput>& points) {
 }
 
 double least_acceptance_ratio(const Throughput& from, const Throughput& to, double at_tokens) {
+  check_points({from, to});
   return from.tokens_per_s.low * (at_tokens + from.context_tokens) /
          (to.tokens_per_s.high * (at_tokens + to.context_tokens));
 }
@@ -127,6 +175,8 @@ double least_acceptance_ratio(const Throughput& from, const Throughput& to, doub
 RatioShare kernel_ratio_share(const Throughput& fast_from, const Throughput& fast_to,
                               const Throughput& slow_from, const Throughput& slow_to,
                               double at_tokens) {
+  check_points({fast_from, fast_to});
+  check_points({slow_from, slow_to});
   const Interval near = fast_from.tokens_per_s / slow_from.tokens_per_s;
   const Interval far = fast_to.tokens_per_s / slow_to.tokens_per_s;
   const double span = fast_to.context_tokens / fast_from.context_tokens;

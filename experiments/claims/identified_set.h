@@ -11,13 +11,20 @@
 //   linear         f(c) = b c, b >= 0
 //   concave        f concave with f(0) >= 0: a floor, or a time per token that falls with context
 //   non-decreasing nothing but "more context is never faster"
+//
+// Every function requires 1 to kMostPoints points at ascending contexts above 0, rates and lengths
+// above 0 and finite, and throws InvariantError otherwise: readers refuse such input before.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "experiments/claims/interval.h"
 
 namespace shiftpoint {
+
+// The polygon below has about points^2 sides, and all pairs of them are tried.
+inline constexpr std::size_t kMostPoints = 16;
 
 struct Throughput {
   double context_tokens = 0;
@@ -43,6 +50,25 @@ ShareSet linear_share_set(const std::vector<Throughput>& points, const Interval&
 // Upper bound of the share by point; the lower bound is 0.
 std::vector<double> any_attention_max_share(const std::vector<Throughput>& points,
                                             const Interval& acceptance, AcceptanceCurve curve);
+
+// The least time that attention takes at points[at], for every acceptance length in the range at
+// every context, however the lengths differ. No partition of the step enters.
+//
+// step(c) lies in [step_low, step_high](c) = [L_min / r_high(c), L_max / r_low(c)]. For i before j,
+// a cancels in f(c_j) - f(c_i) = step(c_j) - step(c_i) >= m (c_j - c_i), with the least slope
+//   m = (step_low(j) - step_high(i)) / (c_j - c_i).
+// Linear: b >= m, so f(c) >= m c at every c. Concave with f(0) >= 0: the mean slope of f from 0
+// falls with context, and over [0, c_j] it is no less than over [c_i, c_j], so for c <= c_j
+//   (f(c) - f(0)) / c >= (f(c_j) - f(0)) / c_j >= (f(c_j) - f(c_i)) / (c_j - c_i) >= m,
+// hence f(c) >= f(0) + m c >= m c: the same bound, reached by f(c) = m c. `concave_ms` is the
+// largest of these over the pairs with c_j >= c.
+// Any shape, f >= 0 only: a <= step_high(i) for each i, so f(c) >= step_low(c) - step_high(i).
+struct AttentionFloor {
+  double concave_ms = 0;  // attention linear or concave in context
+  double any_shape_ms = 0;
+};
+AttentionFloor attention_floor(const std::vector<Throughput>& points, const Interval& acceptance,
+                               std::size_t at);
 
 // The line through two points at constant acceptance, for each accepted token (times divided by L).
 struct Chord {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/core/error.h"
 #include "sim/test_support/catch.h"
 
 using namespace shiftpoint;
@@ -106,6 +107,85 @@ TEST_CASE("identified set: the final kernel's edges by hand") {
   // With any curve, a = 0 works: steps in 1:4:16 within [1/r, 9/r].
   const ShareSet any = linear_share_set(kFinal, kAcceptance, AcceptanceCurve::kArbitrary);
   CHECK(any.share[0].low == 0);
+}
+
+TEST_CASE("identified set: the least attention, by hand") {
+  // Steps: at 4k at most 9000/116.45 = 77.2864 ms, at 64k at least 1000/9.25 = 108.1081. Slope
+  // 30.8217 / 61.44 = 0.501656 ms a thousand tokens, times 4.096, 16.384, 65.536.
+  const double concave_ms[] = {2.0548, 8.2191, 32.8765};
+  // Of any shape: 34.31 ms at 16k is possible at 4k and at 64k too, so nothing is forced there.
+  const double any_ms[] = {0, 0, 30.8217};
+  for (std::size_t i = 0; i < 3; ++i) {
+    const AttentionFloor floor = attention_floor(kFinal, kAcceptance, i);
+    CHECK(floor.concave_ms == Approx(concave_ms[i]).margin(1e-4));
+    CHECK(floor.any_shape_ms == Approx(any_ms[i]).margin(1e-4));
+  }
+}
+
+TEST_CASE("identified set: a chord bounds no context behind its end") {
+  // One token a step: steps of 10, 20 and 21 ms at 1k, 2k and 10k, so attention that saturates. The
+  // first chord, 10 ms a thousand, would make 100 ms at 10k; the longest gives 11/9 * 10 = 12.222.
+  const std::vector<Throughput> points = {
+      {1000, exactly(100)}, {2000, exactly(50)}, {10000, exactly(1000.0 / 21)}};
+  CHECK(attention_floor(points, {1, 1}, 0).concave_ms == Approx(10));
+  CHECK(attention_floor(points, {1, 1}, 1).concave_ms == Approx(20));
+  CHECK(attention_floor(points, {1, 1}, 2).concave_ms == Approx(110.0 / 9));
+}
+
+TEST_CASE("identified set: no concave curve of a grid has less attention, one has hardly more") {
+  // f(0), then three slopes in ms a thousand tokens that do not rise; a in steps of 0.25 ms.
+  const double slopes[] = {4, 2, 1, 0.75, 0.6, 0.51, 0.5, 0.4, 0.25, 0, -0.25};
+  std::vector<double> least(3, 1e9);
+  for (const double origin : {0.0, 1.0, 10.0, 40.0}) {
+    for (const double s1 : slopes) {
+      for (const double s2 : slopes) {
+        for (const double s3 : slopes) {
+          if (s2 > s1 || s3 > s2) continue;
+          const double f1 = origin + s1 * 4.096;
+          const double f2 = f1 + s2 * 12.288;
+          const double f3 = f2 + s3 * 49.152;
+          if (f1 < 0 || f2 < 0 || f3 < 0) continue;
+          for (double a = 0; a < 80; a += 0.25) {
+            if (!explained(kFinal, {a + f1, a + f2, a + f3}, AcceptanceCurve::kArbitrary)) continue;
+            least = {std::min(least[0], f1), std::min(least[1], f2), std::min(least[2], f3)};
+          }
+        }
+      }
+    }
+  }
+  // The nearest curve of the grid, 0.51 ms a thousand from the origin, is 1.7 % above the bound.
+  for (std::size_t i = 0; i < 3; ++i) {
+    const AttentionFloor floor = attention_floor(kFinal, kAcceptance, i);
+    CHECK(least[i] >= floor.concave_ms);
+    CHECK(least[i] <= 1.02 * floor.concave_ms);
+  }
+}
+
+TEST_CASE("identified set: convex attention escapes the bound at 16k and not at 64k") {
+  // None up to 16k, 31 ms at 64k, a = 77.2 ms: acceptance lengths 8.99, 2.25, 1.00.
+  CHECK(explained(kFinal, {77.2, 77.2, 108.2}, AcceptanceCurve::kNonIncreasing));
+  CHECK(attention_floor(kFinal, kAcceptance, 1).any_shape_ms == 0);
+  CHECK(attention_floor(kFinal, kAcceptance, 2).any_shape_ms <= 31);
+  // With 30.8 ms at 64k instead no lengths explain it.
+  CHECK_FALSE(explained(kFinal, {77.2, 77.2, 108.0}, AcceptanceCurve::kArbitrary));
+}
+
+TEST_CASE("identified set: input that would never end or divide by 0 is refused") {
+  const std::vector<Throughput> zero = {{4096, {0, 1}}, {16384, {9, 10}}};
+  const std::vector<Throughput> twice = {{4096, {9, 10}}, {4096, {8, 9}}};
+  const std::vector<Throughput> many(kMostPoints + 1, {4096, {9, 10}});
+  for (const auto& points : {zero, twice, many, std::vector<Throughput>{}}) {
+    CAPTURE(points.size());
+    CHECK_THROWS_AS(linear_share_set(points, kAcceptance, AcceptanceCurve::kConstant),
+                    InvariantError);
+    CHECK_THROWS_AS(any_attention_max_share(points, kAcceptance, AcceptanceCurve::kConstant),
+                    InvariantError);
+    CHECK_THROWS_AS(constant_acceptance_chords(points), InvariantError);
+    CHECK_THROWS_AS(concave_max_context_free_ms(points), InvariantError);
+    CHECK_THROWS_AS(attention_floor(points, kAcceptance, 0), InvariantError);
+  }
+  CHECK_THROWS_AS(linear_share_set(kFinal, {0, 9}, AcceptanceCurve::kConstant), InvariantError);
+  CHECK_THROWS_AS(attention_floor(kFinal, kAcceptance, 3), InvariantError);
 }
 
 TEST_CASE("identified set: chords of constant acceptance") {

@@ -16,6 +16,11 @@ Series throughput_series(const CheckContext& context, const std::string& prefix)
             [](const Claim* a, const Claim* b) { return *a->context_tokens < *b->context_tokens; });
   Series series;
   for (const Claim* claim : members) {
+    if (series.points.size() == kMostPoints) {
+      context.fail("parameters",
+                   "more than " + std::to_string(kMostPoints) + " throughputs '" + prefix + "'",
+                   "2 to " + std::to_string(kMostPoints));
+    }
     const double tokens = context.context_tokens(*claim);
     if (series.at(tokens) != nullptr) {
       context.fail("context_tokens", claim->id + " has the context of another claim of " + prefix,
