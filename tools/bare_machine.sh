@@ -54,7 +54,7 @@ inside() { # ROOTFS COMMAND...
   mount -t devpts -o newinstance,ptmxmode=0666 devpts "$rootfs/dev/pts"
   mount -t tmpfs tmpfs "$rootfs/dev/shm"
   exec chroot "$rootfs" /usr/bin/env -i PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
-    HOME=/srv LANG=C.UTF-8 SHELL=/bin/bash CI=true "$@" </dev/null
+    HOME=/srv LANG=C.UTF-8 SHELL=/bin/bash "$@" </dev/null
 }
 
 if [ "${1:-}" = --inside ]; then

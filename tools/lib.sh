@@ -195,7 +195,7 @@ choose_preset() {
   fi
 }
 
-configure_step() { # PRESET
+configure_step() { # PRESET CMAKE-ARGUMENT...
   local arguments=()
   # A folder made with another generator keeps it: CMake refuses to change it.
   if command -v ninja >/dev/null && [ ! -e "build-$1/CMakeCache.txt" ]; then
@@ -204,5 +204,5 @@ configure_step() { # PRESET
   if command -v ccache >/dev/null; then
     arguments+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
   fi
-  cmake --preset "$1" -DSHIFTPOINT_WERROR=ON "${arguments[@]}"
+  cmake --preset "$1" "${arguments[@]}" "${@:2}"
 }

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """House rules that no compiler checks. Prints `file:line: finding` and exits 1 if there is any.
 
 Usage: lint.py [--root DIR] [FILE...]      (all files of the tree by default)
@@ -28,6 +28,12 @@ OFFLINE_SUFFIXES = {".sh", ".cmake", ".txt"}
 POSTPONED = re.compile(r"\b(?:TO" + r"DO|FIX" + r"ME|XX" + r"X)\b")
 MACHINE_PATH = re.compile(r"(?<![\w.)}\]>-])/(?:work|root|home|farm|Users)/\w")
 URL = re.compile(r"\b(?:https?|ftp)://")
+
+
+CORE_MODULES = {"core", "workload", "serving", "speculation", "kvcache", "moe", "cost"}
+CORE_INCLUDE = re.compile(
+    r"#include <(?:boost/|fmt/|thread|mutex|atomic|future|fstream|iostream|filesystem)")
+CORE_LIBM = re.compile(r"\bstd::(?:log|log2|log1p|exp|exp2|expm1|pow|sin|cos|tan|cbrt|tgamma|lgamma)\(")
 
 
 def tree_files(root):
@@ -73,6 +79,20 @@ def line_findings(path, suffix, lines):
             yield number, "not ASCII"
         if suffix in OFFLINE_SUFFIXES and URL.search(line):
             yield number, "an address in a script or build file: nothing may be fetched"
+
+
+def core_findings(path, lines):
+    """The core must compile for a browser and give the same bytes everywhere (sim/README.md)."""
+    parts = path.parts
+    if (len(parts) < 3 or parts[0] != "sim" or parts[1] not in CORE_MODULES
+            or "_test" in path.name):
+        return
+    for number, line in enumerate(lines, 1):
+        if CORE_INCLUDE.search(line):
+            yield number, "the core includes no Boost, fmt, threads, files or standard streams"
+        code = line.split("//", 1)[0]
+        if CORE_LIBM.search(code):
+            yield number, "libm differs between processors: sim/core/det_math.h in the core"
 
 
 def braced_functions(lines):
@@ -137,6 +157,7 @@ def file_findings(root, path):
         yield error.lineno or 1, f"syntax: {error.msg}"
     yield from line_findings(path, suffix, lines)
     yield from size_findings(suffix, lines, tree)
+    yield from core_findings(path, lines)
 
 
 def main():

@@ -4,7 +4,7 @@
 build_packages=(
   g++ cmake ninja-build git
   libboost-program-options-dev libeigen3-dev libfmt-dev librandom123-dev nlohmann-json3-dev
-  zlib1g-dev catch2
+  libssl-dev zlib1g-dev catch2
   python3 python3-matplotlib python3-numpy python3-pandas
 )
 

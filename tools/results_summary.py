@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Prints what a reproduction left behind: files by folder, figures and the verdicts on the claims.
 
 Usage: results_summary.py RESULTS

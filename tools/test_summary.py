@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Counts the tests of one or more ctest runs from their JUnit files.
 
 Usage: test_summary.py FILE...

@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Tests of the checking tools: each rule must find its offence and leave clean files alone."""
 import contextlib
 import io
@@ -22,6 +22,7 @@ class LintTest(unittest.TestCase):
     def findings(self, name, text, mode=0o644):
         with tempfile.TemporaryDirectory() as folder:
             path = pathlib.Path(folder) / name
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
             path.chmod(mode)
             return list(lint.file_findings(pathlib.Path(folder), pathlib.Path(name)))
@@ -45,6 +46,13 @@ class LintTest(unittest.TestCase):
         self.assert_one("a.cpp", "// TO" + "DO later\n", 1, "postponed")
         self.assert_one("a.md", "see /wo" + "rk/main\n", 1, "one machine")
         self.assert_one("a.cmake", "# http" + "://example.org\n", 1, "fetched")
+
+    def test_core(self):
+        self.assert_one("sim/moe/a.cpp", "#include <fstream>\n", 1, "no Boost")
+        self.assert_one("sim/cost/a.cpp", "double a = std::log(2.0);\n", 1, "libm")
+        self.assertEqual(self.findings("sim/cost/a.cpp", "// std::log(2)\n"), [])
+        self.assertEqual(self.findings("sim/report/a.cpp", "#include <fstream>\n"), [])
+        self.assertEqual(self.findings("sim/moe/a_test.cpp", "#include <fstream>\n"), [])
 
     def test_syntax(self):
         self.assert_one("a.py", "a = 1\nb = (\n", 2, "syntax")

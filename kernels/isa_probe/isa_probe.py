@@ -1,4 +1,4 @@
-#!/usr/bin/env python3
+#!/usr/bin/python3
 """Which instructions does the assembler accept for which target?
 
 Assembles one tiny PTX kernel a feature and target with ptxas and writes a CSV: feature, one column a

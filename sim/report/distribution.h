@@ -13,7 +13,8 @@ namespace shiftpoint {
 // null. Quantile q of n sorted values: value number ceil(q n), counted from 1.
 nlohmann::ordered_json distribution_ms(std::vector<Nanos> values_ns);
 
-// Milliseconds with six decimals, from the integer: exact at any size. "" for a negative time (never).
+// Milliseconds with six decimals, from the integer: exact at any size. "" for a negative time
+// (never).
 std::string ms_text(Nanos ns);
 
 }  // namespace shiftpoint

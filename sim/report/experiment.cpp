@@ -43,10 +43,11 @@ std::vector<std::string> deployment_warnings(const Scenario& scenario, const Wor
   // Open loop: the queue outlived the arrivals by more than a tenth of their span.
   const Nanos span = workload.requests.empty() ? 0 : workload.requests.back().arrival_ns;
   if (workload.concurrency == 0 && span > 0 && result.end_ns > span + span / 10) {
-    warnings.push_back(fmt::format(
-        "overloaded: requests arrived over {:.0f} s and were served over {:.0f} s; waiting times say "
-        "how long the overload lasted, not how long the server takes",
-        s_from_nanos(span), s_from_nanos(result.end_ns)));
+    warnings.push_back(
+        fmt::format("overloaded: requests arrived over {:.0f} s and were served over {:.0f} s; "
+                    "waiting times say "
+                    "how long the overload lasted, not how long the server takes",
+                    s_from_nanos(span), s_from_nanos(result.end_ns)));
   }
   if (steps.verify().expected_load_steps > 0) {
     warnings.push_back(fmt::format(
@@ -62,19 +63,22 @@ std::vector<std::string> cap_warnings(const StepLog& steps, const Timeline& time
                                       const Scenario& scenario) {
   std::vector<std::string> warnings;
   if (steps.rows_left_out() > 0) {
-    warnings.push_back(fmt::format("steps.csv holds the first {} steps and leaves out {} "
-                                   "(output.steps_rows)",
-                                   steps.rows(), steps.rows_left_out()));
+    warnings.push_back(
+        fmt::format("steps.csv holds the first {} steps and leaves out {} "
+                    "(output.steps_rows)",
+                    steps.rows(), steps.rows_left_out()));
   }
   if (timeline.steps_left_out() > 0 && scenario.output.timeline_events > 0) {
-    warnings.push_back(fmt::format("timeline.json draws the first {} steps and leaves out {} "
-                                   "(output.timeline_events)",
-                                   timeline.steps_drawn(), timeline.steps_left_out()));
+    warnings.push_back(
+        fmt::format("timeline.json draws the first {} steps and leaves out {} "
+                    "(output.timeline_events)",
+                    timeline.steps_drawn(), timeline.steps_left_out()));
   }
   const auto outside = steps.verify().outside_table_ns + steps.prefill().outside_table_ns;
   if (outside > 0) {
-    warnings.push_back(fmt::format("{:.1f} ms of attention were looked up outside the recorded table",
-                                   ms_from_nanos(outside)));
+    warnings.push_back(
+        fmt::format("{:.1f} ms of attention were looked up outside the recorded table",
+                    ms_from_nanos(outside)));
   }
   return warnings;
 }

@@ -41,9 +41,9 @@ nlohmann::json manifest_of(const fs::path& dir) {
 
 // True for a manifest of ours, whatever else is in it.
 bool is_ours(const nlohmann::json& manifest) {
-  return manifest.is_object() && manifest.contains("complete") && manifest["complete"].is_boolean() &&
-         manifest.contains("shiftpoint") && manifest["shiftpoint"].is_object() &&
-         manifest["shiftpoint"].contains("revision") &&
+  return manifest.is_object() && manifest.contains("complete") &&
+         manifest["complete"].is_boolean() && manifest.contains("shiftpoint") &&
+         manifest["shiftpoint"].is_object() && manifest["shiftpoint"].contains("revision") &&
          manifest["shiftpoint"]["revision"].is_string() && manifest.contains("files") &&
          manifest["files"].is_object();
 }

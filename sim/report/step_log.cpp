@@ -51,10 +51,9 @@ void StepLog::add(const StepResult& step) {
   ++rows_;
   auto out = std::back_inserter(csv_);
   fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{}", step.index,
-                 step.kind == StepKind::kVerify ? "verify" : "prefill",
-                 ms_text(step.start_ns), ms_text(step.time.total_ns()), step.requests,
-                 step.tokens, step.emitted_tokens, step.context_tokens, step.running, step.waiting,
-                 step.free_slots);
+                 step.kind == StepKind::kVerify ? "verify" : "prefill", ms_text(step.start_ns),
+                 ms_text(step.time.total_ns()), step.requests, step.tokens, step.emitted_tokens,
+                 step.context_tokens, step.running, step.waiting, step.free_slots);
   for (const Nanos ns : step.time.part_ns) fmt::format_to(out, ",{}", ms_text(ns));
   fmt::format_to(out, ",{:.4f},{:.4f},{:.4f},{:.4f}\n", step.activated_experts,
                  step.expert_imbalance, step.pair_imbalance, step.idle_ranks);

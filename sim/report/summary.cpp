@@ -42,7 +42,10 @@ Json bottleneck(const Nanos (&part_ns)[kParts]) {
     total += part_ns[p];
   }
   if (total == 0) {
-    return {{"part", nullptr}, {"share", nullptr}, {"runner_up", nullptr}, {"runner_up_share", nullptr}};
+    return {{"part", nullptr},
+            {"share", nullptr},
+            {"runner_up", nullptr},
+            {"runner_up_share", nullptr}};
   }
   std::stable_sort(order, order + kParts, [&](int a, int b) { return part_ns[a] > part_ns[b]; });
   return {{"part", part_name(static_cast<Part>(order[0]))},
@@ -236,11 +239,12 @@ std::string requests_csv(const SimulationResult& result) {
   auto out = std::back_inserter(text);
   for (const RequestResult& r : result.requests) {
     const auto since_arrival = [&](Nanos ns) { return ns < 0 ? Nanos{-1} : ns - r.arrival_ns; };
-    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.id, outcome_name(r.outcome),
-                   ms_text(r.arrival_ns), r.input_tokens, r.output_tokens, ms_text(r.queue_ns),
-                   ms_text(r.prefill_ns), ms_text(r.decode_ns), ms_text(r.stall_ns),
-                   ms_text(since_arrival(r.first_token_ns)), ms_text(since_arrival(r.end_ns)),
-                   r.verify_steps, r.accepted_drafts, r.retractions);
+    fmt::format_to(out, "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", r.id,
+                   outcome_name(r.outcome), ms_text(r.arrival_ns), r.input_tokens, r.output_tokens,
+                   ms_text(r.queue_ns), ms_text(r.prefill_ns), ms_text(r.decode_ns),
+                   ms_text(r.stall_ns), ms_text(since_arrival(r.first_token_ns)),
+                   ms_text(since_arrival(r.end_ns)), r.verify_steps, r.accepted_drafts,
+                   r.retractions);
   }
   return text;
 }

@@ -117,8 +117,9 @@ void merge_sweep(const LoadedScenario& loaded) {
     if (missing_count > 0) continue;
     if (revision.empty()) revision = *made_by;
     if (*made_by != revision) {
-      throw UserError(fmt::format("{}: made by revision {}, point 0 by {}: sweep again with one build",
-                                  dir, *made_by, revision));
+      throw UserError(
+          fmt::format("{}: made by revision {}, point 0 by {}: sweep again with one build", dir,
+                      *made_by, revision));
     }
     auto flat = flatten(nlohmann::ordered_json::parse(read_text(dir + "/summary.json")));
     // A swept key that a summary also names (moe.placement) is one column.

@@ -59,8 +59,8 @@ void Timeline::counter(const char* name, Nanos at, std::int64_t value) {
 
 void Timeline::add(const StepResult& step, const ExpertDetail& detail) {
   const std::int64_t layered_need = kCounters + 3 + ranks_ * kSlicesPerLayer * layers_;
-  const bool layer_by_layer = !layers_drawn_ && step.kind == StepKind::kVerify &&
-                              events_ + layered_need <= max_events_;
+  const bool layer_by_layer =
+      !layers_drawn_ && step.kind == StepKind::kVerify && events_ + layered_need <= max_events_;
   const std::int64_t need =
       layer_by_layer ? layered_need : kCounters + 3 + ranks_ * kSlicesPerLayer;
   // Once a step does not fit, none is drawn any more: a timeline with holes would mislead.
@@ -142,8 +142,10 @@ void Timeline::draw_layers(const StepResult& step, const ExpertDetail& detail, N
 std::string Timeline::json() const {
   return fmt::format(
       "{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"steps_drawn\":{},\"steps_left_out\":{},"
-      "\"cap_events\":{},\"note\":\"the first verify step is drawn layer by layer if the cap allows it, "
-      "the others summed over layers; dense includes the output head\"}},\n\"traceEvents\":[\n{}\n]}}\n",
+      "\"cap_events\":{},\"note\":\"the first verify step is drawn layer by layer if the cap "
+      "allows it, "
+      "the others summed over layers; dense includes the output "
+      "head\"}},\n\"traceEvents\":[\n{}\n]}}\n",
       steps_drawn_, steps_left_out_, max_events_, text_);
 }
 
