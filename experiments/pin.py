@@ -71,7 +71,9 @@ def difference(old, new):
         text = f"{column}: {changed.sum()} of {len(new)} rows"
         if pd.api.types.is_numeric_dtype(before) and pd.api.types.is_numeric_dtype(after):
             scale = before[changed].abs().clip(lower=1e-300)
-            worst = ((after - before)[changed].abs() / scale).idxmax()
+            # A number that came or went (null on one side) is the largest change there is.
+            relative = ((after - before)[changed].abs() / scale).fillna(float("inf"))
+            worst = relative.idxmax()
             text += f", most in row {worst}: {before[worst]:.6g} -> {after[worst]:.6g}"
         else:
             first = changed.idxmax()
