@@ -27,7 +27,7 @@ def series_of(table):
             yield variant, mode, rows.sort_values("workload.context_tokens")
 
 
-def draw_totals(axis, series, published):
+def draw_totals(axis, series, published, card):
     last = max(rows["workload.context_tokens"].max() for _, _, rows in series)
     for variant, mode, rows in series:
         shade, dash, _ = VARIANTS[variant]
@@ -50,7 +50,8 @@ def draw_totals(axis, series, published):
     axis.set_xlim(900, last * 1.02)
     axis.set_xlabel("context (tokens; 1k = 1024)")
     axis.set_ylabel("ms per emitted token")
-    axis.set_title("Verify-step time per emitted token: lines predicted, markers published")
+    axis.set_title(f"One request on eight {card}: lines predicted by the model, markers published",
+                   fontsize="medium")
     axis.legend(loc="upper left")
 
 
@@ -124,7 +125,7 @@ def make(results, output):
 
     figure = figlib.new_figure(6.5, 6.0)
     top, bottom, key = figure.subfigures(3, 1, height_ratios=[1, 1.35, 0.15])
-    draw_totals(top.add_subplot(), series, published)
+    draw_totals(top.add_subplot(), series, published, figlib.card_name(result))
     columns = 3
     panels = bottom.subplots(2, columns, sharex=True, sharey=True, squeeze=False)
     leads = {}

@@ -142,12 +142,15 @@ def three_digits(value):
     return f"{round(value, digits):,.{max(0, digits)}f}"
 
 
+def card_name(result):
+    preset = result.manifest["hardware_preset"]
+    return HARDWARE_NAMES.get(preset, preset or "hardware given by single options")
+
+
 def source_text(result, shares=None):
     """Predicted or measured, for which card, from which run: the last words of every caption.
     `shares`: by timing source, (lowest, highest) over the points."""
-    manifest = result.manifest
-    preset = manifest["hardware_preset"]
-    card = HARDWARE_NAMES.get(preset, preset or "hardware given by single options")
+    card = card_name(result)
     shares = shares if shares is not None else source_shares(result.table)
     sources = ", ".join(
         f"{name} {low:.0%}" if low == high else f"{name} {low:.0%} to {high:.0%}"
