@@ -63,8 +63,12 @@ run_step() { # NAME COMMAND...
   else
     steps_failed=$((steps_failed + 1))
     record_step "$name" FAILED $((SECONDS - begin)) "${step_note:-status $status}"
-    say "    FAILED: $name, status $status; the last lines of $log:"
-    tail -n "$log_tail_lines" "$log" | sed 's/^/    | /'
+    say "    FAILED: $name, status $status; the first errors and the last lines of $log:"
+    {
+      grep -aE 'error:|Error |FAILED' "$log" | head -n 12
+      echo ...
+      tail -n "$log_tail_lines" "$log"
+    } | cut -c 1-300 | sed 's/^/    | /'
   fi
   return "$status"
 }

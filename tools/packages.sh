@@ -16,11 +16,9 @@ check_packages=(python3-nbformat python3-nbclient python3-ipykernel)
 llvm_release=14
 llvm_packages=("clang-format-$llvm_release" "clang-tidy-$llvm_release")
 
-# No recommended packages: they would add half a gigabyte of fonts and documentation.
-paper_packages=(
-  latexmk texlive-latex-recommended texlive-fonts-recommended texlive-publishers texlive-science
-  poppler-utils
-)
+# texlive-latex-extra has the document class. No recommended packages: they would add half a
+# gigabyte of fonts and documentation.
+paper_packages=(latexmk texlive-latex-recommended texlive-latex-extra poppler-utils)
 
 # True where the distribution ships that LLVM release.
 distribution_has_llvm() {
