@@ -118,10 +118,12 @@ void write_files(const std::string& dir, const std::map<std::string, std::string
 
 std::optional<std::string> complete_revision(const std::string& dir) {
   const nlohmann::json manifest = manifest_of(dir);
-  if (!is_ours(manifest) || manifest["complete"] != true) return std::nullopt;
+  if (!is_ours(manifest) || !manifest["complete"].get<bool>()) return std::nullopt;
   for (const auto& [name, checksum] : manifest["files"].items()) {
     std::ifstream in(fs::path(dir) / name, std::ios::binary);
-    if (!in || sha256_hex(std::string(std::istreambuf_iterator<char>(in), {})) != checksum) {
+    if (!in || !checksum.is_string() ||
+        sha256_hex(std::string(std::istreambuf_iterator<char>(in), {})) !=
+            checksum.get<std::string>()) {
       return std::nullopt;
     }
   }
