@@ -124,9 +124,9 @@ TEST_CASE("claims: a slip of the pen does not ask for a computation without end"
              Contains("'experts': found 1000000000; accepted: a whole number from 1 to 1024"));
   // C15a, the shift at 4096 tokens: the closed form of the wait runs over the tokens of a step.
   CHECK_THAT(message_of(with(good,
-                             "at this context,4096,,,article 000,shift-at-context,"
+                             "is the bottleneck,4096,,,article 000,shift-at-context,"
                              "throughputs=C02;draft_tokens=9",
-                             "at this context,4096,,,article 000,shift-at-context,"
+                             "is the bottleneck,4096,,,article 000,shift-at-context,"
                              "throughputs=C02;draft_tokens=1e9")),
              Contains("'draft_tokens': found 1e9; accepted: a whole number from 1 to 1024"));
   // The vertices of an identified set are pairs of about n^2 lines for n throughputs.
