@@ -10,11 +10,11 @@
 namespace shiftpoint {
 
 struct RelocateKvParams {
-  std::int64_t moves = 0;                         // read on the host: the grid depends on it
-  int row_bytes = kRowDims * 2;                   // a multiple of 16, at most 4,096
-  std::int64_t stride_slot_bytes = kRowDims * 2;  // a multiple of 16
-  void* pool = nullptr;                           // 16-byte aligned
-  std::int64_t slots = 0;                         // of the pool
+  std::int64_t moves = 0;        // read on the host: the grid depends on it
+  int row_bytes = kRowDims * 2;  // a multiple of 16, at most 4,096
+  std::int64_t stride_slot_bytes = std::int64_t{kRowDims} * 2;  // a multiple of 16
+  void* pool = nullptr;                                         // 16-byte aligned
+  std::int64_t slots = 0;                                       // of the pool
 
   // Slots [moves]. Sources are distinct and targets are distinct. A slot may be source of one move
   // and target of another (chains and cycles are fine): every row is read into the workspace before

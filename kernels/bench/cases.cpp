@@ -70,7 +70,7 @@ void add_shapes(std::vector<CorrectnessCase>& cases) {
   narrow.spec.stride_pool_slot = 640;
   cases.push_back(narrow);
   CorrectnessCase interleaved = make("stride of interleaved layers", {130}, {4});
-  interleaved.spec.stride_pool_slot = kRowDims * 5;
+  interleaved.spec.stride_pool_slot = std::int64_t{kRowDims} * 5;
   cases.push_back(interleaved);
   CorrectnessCase skewed = make("unequal lengths", {4641, 45118, 1730, 1696}, {33});
   skewed.max_tokens = 4;

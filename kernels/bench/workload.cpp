@@ -38,7 +38,7 @@ class Sets {
       : batch_(static_cast<int>(point.contexts.size())),
         context_tokens_(
             std::accumulate(point.contexts.begin(), point.contexts.end(), std::int64_t{0})),
-        slots_per_set_(context_tokens_ + batch_ * point.q_tokens) {
+        slots_per_set_(context_tokens_ + std::int64_t{batch_} * point.q_tokens) {
     const double set_bytes = static_cast<double>(context_tokens_) * kRowDims * 2;
     const auto wanted = static_cast<std::int64_t>(kColdBytes / set_bytes) + 1;
     count_ =

@@ -21,6 +21,7 @@ T* on_device(const std::vector<T>& values) {
 
 int main() try {
   constexpr int kPrefix = 1000, kDrafts = 4, kHeads = 8;
+  constexpr std::size_t kRows = std::size_t{kDrafts} * kHeads;
   std::vector<std::int64_t> slots(kPrefix + kDrafts);
   std::iota(slots.begin(), slots.end(), 0);
   std::vector<std::uint8_t> mask;
@@ -33,13 +34,13 @@ int main() try {
   const std::vector<std::uint16_t> ones(slots.size() * shiftpoint::kRowDims,
                                         0x3f80);  // 1.0 in bf16
   p.pool = on_device(ones);
-  p.q = on_device(std::vector<std::uint16_t>(kDrafts * kHeads * shiftpoint::kRowDims, 0x3c00));
+  p.q = on_device(std::vector<std::uint16_t>(kRows * shiftpoint::kRowDims, 0x3c00));
   p.kv_indptr = on_device(std::vector<std::int32_t>{0, kPrefix});
   p.kv_indices = on_device(slots);
   p.out_cache_loc = static_cast<const std::int64_t*>(p.kv_indices) + kPrefix;
   p.custom_mask = on_device(mask);
   p.mask_indptr = on_device(std::vector<std::int64_t>{0});
-  std::vector<std::uint16_t> out(kDrafts * kHeads * shiftpoint::kLatentDims);
+  std::vector<std::uint16_t> out(kRows * shiftpoint::kLatentDims);
   p.out = on_device(out);
   p.nsplit = shiftpoint::suggested_nsplit("packed", p, shiftpoint::current_device_limits());
   p.workspace_bytes = shiftpoint::workspace_bytes("packed", p);

@@ -84,6 +84,7 @@ std::vector<ReferenceRow> rows_of(const VerifyAttentionParams& raw, int request,
     }
   }
   std::vector<ReferenceRow> rows;
+  rows.reserve(states.size());
   for (const HeadState& state : states) {
     rows.push_back(finish(state));
   }

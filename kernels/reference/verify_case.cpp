@@ -22,7 +22,7 @@ std::uint64_t mix(std::uint64_t value) {  // splitmix64's output function
 // machine. Var = 4 (2^32 - 1) / 12, so the divisor is 65536 / sqrt(3).
 float normal_from(std::uint64_t seed, std::uint64_t counter) {
   const std::uint64_t bits = mix(seed * 0x9e3779b97f4a7c15ULL + counter);
-  std::int64_t sum = -2 * 65535;
+  std::int64_t sum = -2 * std::int64_t{65535};
   for (int part = 0; part < 4; ++part) {
     sum += static_cast<std::int64_t>((bits >> (16 * part)) & 0xffffU);
   }

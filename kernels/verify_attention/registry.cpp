@@ -1,4 +1,5 @@
 #include <array>
+#include <iterator>
 
 #include "kernels/verify_attention/variant.h"
 
@@ -166,6 +167,7 @@ void launch(std::string_view name, const VerifyAttentionParams& raw) {
 
 std::vector<VariantInfo> verify_attention_variants() {
   std::vector<VariantInfo> infos;
+  infos.reserve(std::size(kVariants));
   for (const Variant* variant : kVariants) {
     infos.push_back({variant->name, variant->help, variant->dynamic_shared_bytes});
   }
