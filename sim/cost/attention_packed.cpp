@@ -58,8 +58,9 @@ AttentionTime packed_time(const AttentionShape& shape, const HardwareConfig& har
       static_cast<double>(padded_rows * kTileTokens) * flops_per_row_and_token(shape);
   counts.dram_bytes = static_cast<double>(rows.sum) * row_bytes;
   const double partial_bytes =
-      2.0 * static_cast<double>(splits * query_rows *
-                                (shape.latent_dims * kPartialBytesPerElement + 2 * 4));
+      2.0 *
+      static_cast<double>(splits * query_rows *
+                          (shape.latent_dims * kPartialBytesPerElement + std::int64_t{2} * 4));
   counts.l2_bytes = static_cast<double>(groups * rows.sum) * row_bytes + partial_bytes;
   counts.mma_flops = static_cast<double>(groups * tiles) * tile_flops;
 

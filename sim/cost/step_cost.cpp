@@ -113,7 +113,8 @@ class StepCost final : public CostModel {
   double prefill_attention_us(const PrefillChunk& chunk) const {
     const double new_tokens = static_cast<double>(chunk.new_tokens);
     const double prefix = static_cast<double>(chunk.prefix_tokens);
-    const double heads = static_cast<double>(model_.attention_heads / hardware_.ranks);
+    const std::int64_t rank_heads = model_.attention_heads / hardware_.ranks;  // divides: checked
+    const double heads = static_cast<double>(rank_heads);
     const double dims = static_cast<double>(2 * model_.kv_latent_dims + model_.kv_rope_dims);
     const double flops = 2 * dims * heads * new_tokens * (prefix + new_tokens / 2);
     const double bytes = (prefix + new_tokens) * static_cast<double>(model_.kv_row_elements()) *

@@ -127,13 +127,13 @@ void Timeline::draw_layers(const StepResult& step, const ExpertDetail& detail, N
     }
     for (std::int64_t r = 0; r < ranks_; ++r) {
       const Nanos own = row >= 0 ? detail.experts_ns[static_cast<std::size_t>(row + r)] : 0;
-      Nanos t = at;
-      slice(r, "attention", t, attention, step.index);
-      slice(r, "dense", t += attention, dense, step.index);
-      slice(r, "collective", t += dense, first, step.index);
-      slice(r, "experts", t += first, own, step.index);
-      slice(r, "wait for slowest rank", t += own, slowest - own, step.index);
-      slice(r, "collective", t += slowest - own, collective - first, step.index);
+      const Nanos experts_at = at + attention + dense + first;
+      slice(r, "attention", at, attention, step.index);
+      slice(r, "dense", at + attention, dense, step.index);
+      slice(r, "collective", at + attention + dense, first, step.index);
+      slice(r, "experts", experts_at, own, step.index);
+      slice(r, "wait for slowest rank", experts_at + own, slowest - own, step.index);
+      slice(r, "collective", experts_at + slowest, collective - first, step.index);
     }
     at += attention + dense + collective + slowest;
   }
