@@ -4,7 +4,7 @@
 
 using namespace shiftpoint;
 using namespace shiftpoint::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 using Catch::Matchers::EndsWith;
 using Catch::Matchers::StartsWith;
 
@@ -45,8 +45,8 @@ TEST_CASE("audit text: the table fits 100 columns and loses no word") {
     CHECK(line.size() <= 100);
     CHECK((line.empty() || line.back() != ' '));
   }
-  for (const ClaimVerdict& v : verdicts) CHECK_THAT(table, Contains("\n" + v.id));
-  CHECK_THAT(table, Contains("single_request_contiguity"));
+  for (const ClaimVerdict& v : verdicts) CHECK_THAT(table, ContainsSubstring("\n" + v.id));
+  CHECK_THAT(table, ContainsSubstring("single_request_contiguity"));
 }
 
 TEST_CASE("audit text: Markdown has one row a claim and escapes bars") {
@@ -63,7 +63,7 @@ TEST_CASE("audit text: Markdown has one row a claim and escapes bars") {
                               "out-of-scope\n\n- supported: "));
   for (const char* word :
        {"supported", "contradicted", "not-identified", "needs", "out-of-scope"}) {
-    CHECK_THAT(text, Contains(std::string("\n- ") + word + ": "));
+    CHECK_THAT(text, ContainsSubstring(std::string("\n- ") + word + ": "));
   }
   CHECK_THAT(text,
              EndsWith("\n\n| id | claim | verdict | in one sentence | all numbers |\n"
@@ -79,6 +79,7 @@ TEST_CASE("audit text: a word longer than its column is cut, not lost") {
   v.verdict = Verdict::kSupported;
   v.explanation = "y";
   const std::string table = to_table({v});
-  CHECK_THAT(table, Contains("supported                    " + std::string(64, 'x') + "\n"));
-  CHECK_THAT(table, Contains("  xxxxxx: y\n"));
+  CHECK_THAT(table,
+             ContainsSubstring("supported                    " + std::string(64, 'x') + "\n"));
+  CHECK_THAT(table, ContainsSubstring("  xxxxxx: y\n"));
 }

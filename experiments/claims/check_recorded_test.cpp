@@ -4,7 +4,7 @@
 
 using namespace shiftpoint;
 using namespace shiftpoint::test;
-using Catch::Matchers::Contains;
+using Catch::Matchers::ContainsSubstring;
 
 TEST_CASE("recorded: each of these claims waits for its results and is then decided") {
   const std::string good = committed_claims();
@@ -120,7 +120,8 @@ TEST_CASE("isa: decided by the recorded probe alone") {
   const std::string some = "cp.async.bulk.tensor (TMA tile load),yes,yes,yes,no,slow,ptxas,\n";
   const auto v = audit(good, probes(others + some));
   CHECK(v.at("C20").verdict == Verdict::kContradicted);
-  CHECK_THAT(v.at("C20").explanation, Contains("tma assembles") && Contains("wgmma does not"));
+  CHECK_THAT(v.at("C20").explanation,
+             ContainsSubstring("tma assembles") && ContainsSubstring("wgmma does not"));
 }
 
 TEST_CASE("recorded: malformed results are refused with their place") {
@@ -141,12 +142,12 @@ TEST_CASE("recorded: malformed results are refused with their place") {
   CHECK(message(kProbeHeader + std::string("wgmma,no,yes,no,1,no,ptxas,\n"), true) ==
         "p.csv:2: 'sm_120': found '1'; accepted: yes|slow|no");
   CHECK_THAT(message("feature,sm_90\nwgmma,no\n", true),
-             Contains("p.csv:1: 'assembler': column missing"));
+             ContainsSubstring("p.csv:1: 'assembler': column missing"));
   CHECK_THAT(message("experiment,metric,value\nkv_churn,x,1\nkv_churn,x,2\n", false),
-             Contains("m.csv:3: 'metric': 'x' given twice"));
+             ContainsSubstring("m.csv:3: 'metric': 'x' given twice"));
   CHECK_THAT(message("experiment,metric,value\nkv_churn,,1\n", false),
-             Contains("m.csv:2: 'metric': found nothing"));
+             ContainsSubstring("m.csv:2: 'metric': found nothing"));
   CHECK_THAT(message("experiment,metric,value\nkv_churn,y,fast\n", false),
-             Contains("m.csv:2: 'value': found 'fast'"));
+             ContainsSubstring("m.csv:2: 'value': found 'fast'"));
   CHECK(inputs.experiments["kv_churn"]["x"] == 1);
 }

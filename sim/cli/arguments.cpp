@@ -48,11 +48,12 @@ std::string FileArguments::flag(const std::string& name) const {
   return {};
 }
 
-const Command& command_named(const std::string& name) {
+const Command& command_named(std::string_view name) {
   for (const Command& command : commands()) {
     if (name == command.name) return command;
   }
-  throw UsageError("unknown command '" + name + "'; accepted: " + joined_names(commands()));
+  throw UsageError("unknown command '" + std::string(name) +
+                   "'; accepted: " + joined_names(commands()));
 }
 
 FileArguments parse_arguments(const Command& command, const std::vector<std::string>& arguments,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/config/scenario.h"
@@ -45,7 +46,7 @@ struct FileArguments {
 FileArguments parse_arguments(const Command& command, const std::vector<std::string>& arguments,
                               const std::vector<std::string>& own, std::size_t file_count);
 
-const Command& command_named(const std::string& name);
+const Command& command_named(std::string_view name);
 
 // Prints what a command does and, with keys, every key of the option tables.
 void print_help(const Command& command, const std::string& own_help, bool with_keys);

@@ -9,13 +9,7 @@
 
 using namespace shiftpoint;
 
-#if __has_include(<catch2/catch_all.hpp>)
 using Catch::Matchers::ContainsSubstring;
-#else
-static auto ContainsSubstring(const char* text) {
-  return Catch::Contains(text);
-}
-#endif
 
 namespace {
 

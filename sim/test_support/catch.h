@@ -8,6 +8,12 @@
 using Catch::Approx;
 #else
 #include <catch2/catch.hpp>
+// The name of v3, where Contains is about the elements of a range.
+namespace Catch::Matchers {
+inline auto ContainsSubstring(const std::string& part) {
+  return Contains(part);
+}
+}  // namespace Catch::Matchers
 #endif
 
 #include <cstdlib>

@@ -228,6 +228,7 @@ TEST_CASE("a closed loop has all requests at 0 and bounded concurrency") {
     }
   }
   config.max_context_tokens = 339;
-  CHECK_THROWS_WITH(make_workload(config, nullptr, "", 1),
-                    Catch::Contains("found 5 requests above 339 (requests 0, 1, 2, 3, 4)"));
+  CHECK_THROWS_WITH(
+      make_workload(config, nullptr, "", 1),
+      Catch::Matchers::ContainsSubstring("found 5 requests above 339 (requests 0, 1, 2, 3, 4)"));
 }

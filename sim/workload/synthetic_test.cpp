@@ -188,15 +188,16 @@ TEST_CASE("what does not fit the clock or a length is refused with the option to
   WorkloadConfig config = synthetic_config();
   config.rate_per_s = 1e-9;  // a request in 32 years
   CHECK_THROWS_WITH(make_workload(config, nullptr, "", 1),
-                    Catch::StartsWith("'workload.rate_per_s': found 1e-09;"));
+                    Catch::Matchers::StartsWith("'workload.rate_per_s': found 1e-09;"));
   config = synthetic_config();
   config.input_mean_tokens = 1e8;
-  CHECK_THROWS_WITH(make_workload(config, nullptr, "", 1),
-                    Catch::StartsWith("'workload.input_sigma': found 0.8, which gives request "));
+  CHECK_THROWS_WITH(
+      make_workload(config, nullptr, "", 1),
+      Catch::Matchers::StartsWith("'workload.input_sigma': found 0.8, which gives request "));
   config = synthetic_config();
   config.max_context_tokens = 4096;
   CHECK_THROWS_WITH(make_workload(config, nullptr, "", 1),
-                    Catch::Contains("requests above 4096 (requests "));
+                    Catch::Matchers::ContainsSubstring("requests above 4096 (requests "));
   config.clip = true;
   const Workload clipped = make_workload(config, nullptr, "", 1);
   config.max_context_tokens = 0;
